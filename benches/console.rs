@@ -1,4 +1,4 @@
-//! What the console's lists cost: a frame, a change, a keystroke in the filter.
+//! Cost of the console's lists: a frame, a change, a keystroke in the filter.
 //!
 //! `cargo bench --bench console [-- ROWS]`: 100,000 rows, and the filter over 10,000 as well. Medians and the 99th
 //! percentile of many runs on one thread.
@@ -22,7 +22,7 @@ use trueup_core::engine::State;
 
 const SCREEN: Rect = Rect { x: 0, y: 0, width: 200, height: 60 };
 
-/// What a keystroke is held against: each is typed letter by letter.
+/// Filters, typed letter by letter.
 const FILTERS: [&str; 4] = ["client", "state:extra", "name~client age>5m", "secret guest 77"];
 
 struct Row {
@@ -191,7 +191,7 @@ fn keystrokes(rows: &[Row], order: &mut Rows) {
     }
 }
 
-/// Runs something for a while and says how long one run took.
+/// Runs a closure repeatedly and renders the time of one run.
 fn many(mut run: impl FnMut()) -> String {
     const FOR: Duration = Duration::from_millis(700);
     let (begun, mut spent) = (Instant::now(), Vec::new());

@@ -1,4 +1,4 @@
-//! How fast HCP-like Secrets become facts, and what a stored fact weighs.
+//! Decoding speed of HCP-like Secrets, and the size of a stored fact.
 //!
 //! `cargo bench --bench decode [-- OBJECTS]` prints objects/s on one core and resident bytes per stored object.
 
@@ -15,7 +15,7 @@ use trueup_core::world::{Content, Delta, Interner, ResourceVersion, World};
 
 const PAGE: usize = 500;
 
-/// The word that tells this program to measure one case and end.
+/// The argument that makes this program measure one case and exit.
 const CASE: &str = "--case";
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
     match words.iter().position(|word| word == CASE).map(|place| words[place + 1].as_str()) {
         Some("metadata") => run("metadata alone", Content::Metadata, Shape::Metadata, objects),
         Some(_) => run("metadata and one digested key", Content::Full, Shape::Whole, objects),
-        // Each case is a process of its own: the second would reuse memory that the first has given back.
+        // Each case is its own process: the second would reuse memory that the first has freed.
         None => ["whole", "metadata"].into_iter().for_each(|case| in_own_process(case, objects)),
     }
 }

@@ -60,7 +60,7 @@ fn main() {
     }
 }
 
-/// Judges everything the way the product does after its first look.
+/// Judges everything, as after the first list.
 fn judge_all(domains: &[Box<dyn Check>], world: &World) -> Judgements {
     let view = world.view(now());
     let mut everything = ChangeSet::default();
@@ -85,7 +85,7 @@ fn plan(judged: &[Judged], world: &World) -> trueup_core::engine::Plan {
     build(&input).expect("the plan holds integers alone")
 }
 
-/// A management cluster with its guests, fed the way a list would.
+/// A management cluster with its guests, filled as by a list.
 fn fleet(check: &HostedOidc) -> World {
     let mut world = World::default();
     world.put_cluster(cluster("mgmt", None));

@@ -1,6 +1,6 @@
-//! How fast Secrets with kubeconfigs become facts, and how fast those are judged.
+//! Speed of decoding Secrets with kubeconfigs into facts, and of judging them.
 //!
-//! `cargo bench --bench kubeconfig`: 10,000 of each sort on one core.
+//! `cargo bench --bench kubeconfig`: 10,000 of each kind on one core.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -22,7 +22,7 @@ use trueup_core::world::{Change, ChangeSet, ClusterName, Delta, Interest, Intern
 
 const FACTS: usize = 10_000;
 const NAMESPACES: usize = 100;
-/// Others use the machine, too: the fastest of these is what the work takes.
+/// The machine is shared: the fastest run counts.
 const ROUNDS: usize = 21;
 
 fn main() {
@@ -163,7 +163,7 @@ fn empty() -> World {
     world
 }
 
-/// Feeds the world until nobody wants more.
+/// Feeds the world until every interest is satisfied.
 fn settle(world: &mut World, objects: &Objects) -> Vec<Interest> {
     let mut subjects: Vec<Interest> = Vec::new();
     let mut fed = BTreeSet::new();

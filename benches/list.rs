@@ -1,8 +1,8 @@
-//! Listing 10,000 Secrets of 1 KiB from a real kube-apiserver, held against plain paging of the same by curl.
+//! Listing 10,000 Secrets of 1 KiB from a real kube-apiserver, compared with plain paging by curl.
 //!
 //! `cargo bench --bench list [-- SECRETS]` starts the server (see `tests/real/kube-testserver`, `TRUEUP_REAL_DIR`), fills
-//! it, and prints how long the product needs until the collection is complete, the ratio to curl, and the peak memory of
-//! a process that does nothing else. Without the server it prints a line and ends.
+//! it, and prints the time until the collection is complete, the ratio to curl, and the peak memory of a process that does
+//! nothing else. Without the server it prints a line and exits.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -26,12 +26,12 @@ use trueup_core::world::{Content, World};
 use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
 use trueup_fleet::observe::{Epoch, Observer, ObserverSetup, Ports, ProcessJitter, VersionFloor, WallClock, outbox};
 
-/// The word that tells this program to be the process whose memory is measured.
+/// The argument that makes this program the measured process.
 const CHILD: &str = "--list-from";
 const NAMESPACE: &str = "openshift-config";
-/// The best of a few: on a shared machine the others say more about the neighbours.
+/// Best of a few runs: the machine is shared.
 const RUNS: usize = 5;
-/// Enough to fill the server quickly, few enough not to choke it.
+/// Concurrent creates: fast, without overloading the server.
 const WRITES_AT_ONCE: usize = 16;
 
 fn main() {
@@ -84,7 +84,7 @@ fn fill(server: &RealServer, secrets: usize) {
     });
 }
 
-/// Pages through the list the plain way: a curl a page, what came is kept in a file and only its token is read.
+/// Pages through the list with curl: one process per page, its body in a file, only the token is read.
 fn by_curl(kubeconfig: &Path, secrets: usize) -> f64 {
     let config: serde_json::Value =
         serde_json::from_slice(&std::fs::read(kubeconfig).expect("the server wrote it")).expect("it is JSON");
@@ -122,7 +122,7 @@ struct Listed {
     peak_kb: u64,
 }
 
-/// Lists in a process of its own, so that its memory is its own.
+/// Lists in a separate process, to measure its memory.
 fn by_child(kubeconfig: &Path, secrets: usize) -> Listed {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new(program).arg(CHILD).arg(kubeconfig).output().expect("this program starts again");

@@ -1,4 +1,4 @@
-//! How fast sets of machines are read from a recording and judged.
+//! Speed of reading MachineSets from a snapshot and judging them.
 //!
 //! `cargo bench --bench machinesets`: 2,000 MachineSets over 5 regions and 40 types, on one core.
 
@@ -80,7 +80,7 @@ fn put(recording: &mut RecordedCluster, group: &str, kind: &str, namespace: &str
     });
 }
 
-/// Half of the sets are annotated as they should be.
+/// Half of the sets have correct annotations.
 fn shop() -> RecordedCluster {
     let mut shop = recording();
     for index in 0..SETS {

@@ -1,7 +1,7 @@
-//! How fast an account is read, judged and planned for: 5,000 resources, 500 clusters, on one core.
+//! Speed of reading, judging and planning an account: 5,000 resources, 500 clusters, on one core.
 //!
-//! Read twice: from an account in the same process, and over HTTP on this machine; once with a workspace for each cluster, as
-//! the provider makes them, and once with 20 that the clusters share. Each figure is the median of [`ROUNDS`] rounds.
+//! Read twice: from an account in the same process, and over HTTP on this machine; once with a workspace per cluster, as the
+//! provider creates them, and once with 20 shared workspaces. Each figure is the median of [`ROUNDS`] rounds.
 //!
 //! `cargo bench --bench powervs`.
 
@@ -41,7 +41,7 @@ fn main() {
     }
 }
 
-/// Reads the account in both ways, and answers with what it holds.
+/// Reads the account in both ways, and returns its resources.
 async fn sync(workspaces: usize) -> Inventory {
     let sim = account(workspaces);
     let listening = sim.listen(([127, 0, 0, 1], 0).into()).await.expect("a port is free");
@@ -122,7 +122,7 @@ fn decoded(world: &mut World, recordings: &BTreeMap<ClusterName, RecordedCluster
     }
 }
 
-/// How many actions a plan of it has.
+/// Number of actions of its plan.
 fn planned(world: &World, judged: &[Judged]) -> usize {
     let view = world.view(now());
     let plan = build(&PlanInput {
@@ -145,7 +145,7 @@ fn uid(index: usize) -> String {
     format!("{index:08x}-0000-4000-8000-000000000000")
 }
 
-/// The ids of the subnets of a cluster.
+/// Subnet ids of a cluster.
 fn subnets(index: usize) -> impl Iterator<Item = String> {
     (0..5).map(move |one| format!("sub-{index:03}-{one}"))
 }
@@ -185,7 +185,7 @@ fn workspace_of(index: usize, workspaces: usize) -> String {
     format!("ws-{:03}", index % workspaces)
 }
 
-/// The account that is read, with everything of every cluster. Shared workspaces are nobody's own.
+/// The account with all resources of every cluster. Shared workspaces have no owner.
 fn account(workspaces: usize) -> IbmSim {
     let options = IbmSimOptions { account: ACCOUNT.to_owned(), api_key: KEY.to_owned(), seed: 1, start: now() };
     let sim = IbmSim::new(options);

@@ -1,4 +1,4 @@
-//! What the whole console costs: keys, filters, changes and frames, from event to bytes.
+//! Cost of the whole console: keys, filters, changes and frames, from event to bytes.
 //!
 //! `cargo bench --bench screen [-- ROWS]`: 10,000 rows and 100,000, on a screen of 200×50. Medians and the 99th
 //! percentile of many runs on one thread; nothing waits for a terminal.
@@ -30,7 +30,7 @@ use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, L
 use trueup_fleet::live::Update;
 
 const SCREEN: Rect = Rect { x: 0, y: 0, width: 200, height: 50 };
-/// Each is typed letter by letter, and taken back.
+/// Filters, typed letter by letter and deleted again.
 const FILTERS: [&str; 3] = ["client", "verdict:orphan", "name~77"];
 
 /// A console without a terminal.
@@ -134,7 +134,7 @@ impl Bench {
         }
     }
 
-    /// As it is answered behind the console, without the wait.
+    /// Replies like the services, without the wait.
     fn answer(&mut self, ask: RequestId, subject: SubjectId) {
         let detail = Some(Box::new(SubjectDetail { explanation: explanation(&subject), subject, panels: Vec::new() }));
         let reply = TaskReply::Explained { ask, detail };
@@ -175,7 +175,7 @@ fn cluster() -> Cluster {
     }
 }
 
-/// Every row is a Secret that is an orphan.
+/// Every row is an orphaned Secret.
 fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>> {
     let guest = guest();
     let subject = |index: usize| SubjectId {
@@ -222,7 +222,7 @@ fn explanation(subject: &SubjectId) -> Explanation {
     }
 }
 
-/// Runs something for a while and says how long one run took.
+/// Runs a closure repeatedly and renders the time of one run.
 fn many(mut run: impl FnMut()) -> String {
     const FOR: Duration = Duration::from_millis(700);
     let (begun, mut spent) = (Instant::now(), Vec::new());

@@ -1,7 +1,7 @@
-//! Planning from a folder of 10,000 objects of about 1 kB: ordinary ones and subjects, as YAML files and as a JSON list.
+//! Planning from a folder of 10,000 objects of about 1 kB: unrelated objects and subjects, as YAML files and as a JSON list.
 //!
-//! `cargo bench --bench snapshot [-- OBJECTS]` makes the folders in a temporary place and prints, for each, how long the
-//! library's steps took and what `trueup plan --from` took as a whole. CPU time counts all threads.
+//! `cargo bench --bench snapshot [-- OBJECTS]` creates the folders in a temporary folder and prints, for each, the time of
+//! the library's steps and of `trueup plan --from` as a whole. CPU time includes all threads.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -21,7 +21,7 @@ use trueup_core::engine::{Conditions, Observed, PlanInput, PlanScope, build};
 use trueup_fleet::live::recorded;
 use trueup_fleet::snapshot::load;
 
-/// The best of a few: on a shared machine the others say more about the neighbours.
+/// Best of a few runs: the machine is shared.
 const RUNS: usize = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ fn steps(dir: &Path) -> String {
     format!("library: {} findings; {}; {cpu:.2} s CPU", plan.findings.len(), reached.join(", "))
 }
 
-/// The command, from its start to its end.
+/// The command, from start to exit.
 fn command(dir: &Path) -> String {
     let mut best = (f64::MAX, 0.0);
     for _ in 0..RUNS {
@@ -120,7 +120,7 @@ fn write_folder(dir: &Path, objects: usize, sort: Sort, form: Form) {
     }
 }
 
-/// Namespace, label and the one key of an object.
+/// Namespace, label and the only key of an object.
 fn parts(index: usize, sort: Sort) -> (String, &'static str, &'static str) {
     match sort {
         Sort::Ordinary => (format!("ns-{}", index % 100), "app.kubernetes.io/managed", "password"),

@@ -1,8 +1,8 @@
-//! Plays histories: small worlds in which everything goes wrong that can, each from one seed.
+//! Runs histories: small simulated fleets with random faults, each from one seed.
 //!
-//! `cargo run --release --example histories -- --seeds 100000` plays many and says how fast, what broke and what went
-//! wrong how often; `--seed S --trace` plays one and tells it. Exit code 1: something broke, or something that can go wrong
-//! did so too rarely for the rest to mean much.
+//! `cargo run --release --example histories -- --seeds 100000` runs many and reports the speed, violations and how often
+//! each fault occurred; `--seed S --trace` runs one and prints every step. Exit code 1: a violation, or a fault that
+//! occurred too rarely for the rest to be meaningful.
 
 #[path = "../tests/histories/mod.rs"]
 mod histories;
@@ -15,10 +15,10 @@ use std::time::Instant;
 use clap::Parser;
 use histories::{Count, Kind, Telling, Told, Way, hostile, play};
 
-/// From this many histories on, each kind has to have fired in one of a thousand.
+/// From this many histories on, each fault must occur in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
 
-/// How many broken histories are shown in full words.
+/// How many violations are printed in full.
 const SHOWN_MAX: usize = 10;
 
 #[derive(Parser)]

@@ -1,7 +1,7 @@
-//! Records the screens of the docs: the demo's first scene as the console draws it, at a moment that is always the same.
+//! Records the screens of the docs: the demo at its start as the console draws it, at a fixed time.
 //!
-//! `cargo run --example record_screens` writes `docs/screens/*.svg` and `*.txt`. Keys are pressed as a person would press
-//! them; what the console asks for is answered here from the same functions, and nothing is sent anywhere.
+//! `cargo run --example record_screens` writes `docs/screens/*.svg` and `*.txt`. Keys are pressed as by a user; tasks are
+//! executed here by the same functions, and nothing is sent.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,16 +42,16 @@ const SEED: u64 = 1;
 const START: &str = "2026-11-16T14:02:00Z";
 const THEME: &str = "night";
 const FOLDER: &str = "docs/screens";
-/// Long enough for every cluster of the scenario, whose clock is not the wall's.
+/// Enough for every cluster of the scenario, whose clock is not the wall clock.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The cluster whose orphans the tour is about.
+/// The cluster with the orphans shown.
 const CLUSTER: &str = "guest-payments";
 
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() -> std::io::Result<()> {
     let mut live = fleet();
     live.wait_settled(PATIENCE).await;
-    // Verdicts have to hold over two looks before a delete is offered.
+    // Verdicts must hold over two lists before a delete is planned.
     let until = Instant::now() + Duration::from_secs(10);
     while timeout(until - Instant::now(), live.step()).await.is_ok() {}
     live.resync();
@@ -82,7 +82,7 @@ async fn main() -> std::io::Result<()> {
     scene.record("help")
 }
 
-/// The console without a terminal, and what stands behind it.
+/// The console without a terminal, and its services.
 struct Scene {
     model: Model,
     hits: HitMap,
@@ -99,11 +99,11 @@ impl Scene {
         let mut scene = Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), look, live, now };
         let checks = scene.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
-        scene.told(TaskReply::Started(Box::new(start)));
-        scene.told(TaskReply::Settings(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
+        scene.reply(TaskReply::Started(Box::new(start)));
+        scene.reply(TaskReply::Settings(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
         let findings = scene.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = scene.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
-        // Findings first: of a cluster that is not known to be read yet, no finding is news.
+        // Findings first: findings of a cluster that was not read yet are not news.
         scene.happens(What::Data(Box::new(Update { findings, ..Update::default() })));
         scene.happens(What::Data(Box::new(Update { clusters, ..Update::default() })));
         scene
@@ -122,7 +122,7 @@ impl Scene {
         self.happens(What::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     }
 
-    /// Moves the cursor to the cluster's object of this name that a plan would touch.
+    /// Moves the cursor to the cluster's object of this name that a plan would change.
     fn seek(&mut self, name: &str) {
         self.press("gg");
         let is_there = |model: &Model| {
@@ -142,8 +142,8 @@ impl Scene {
         panic!("the scenario has no {name} in {CLUSTER}");
     }
 
-    fn told(&mut self, told: TaskReply) {
-        self.happens(What::TaskReply(Box::new(told)));
+    fn reply(&mut self, reply: TaskReply) {
+        self.happens(What::TaskReply(Box::new(reply)));
     }
 
     fn happens(&mut self, what: What) {
@@ -151,7 +151,7 @@ impl Scene {
         effects.tasks.into_iter().for_each(|task| self.perform(task));
     }
 
-    /// Answers what can be answered without sending anything.
+    /// Executes tasks that send nothing.
     fn perform(&mut self, task: Task) {
         match task {
             Task::Explain { ask, subject } => {
@@ -160,11 +160,11 @@ impl Scene {
                     let (explanation, panels) = domain.detail(&subject, self.live.view())?;
                     Some(Box::new(SubjectDetail { subject, explanation, panels }))
                 });
-                self.told(TaskReply::Explained { ask, detail });
+                self.reply(TaskReply::Explained { ask, detail });
             }
             Task::Plan { ask, wanted } => {
                 let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new() });
-                self.told(TaskReply::Planned { ask, plan: Ok(plan) });
+                self.reply(TaskReply::Planned { ask, plan: Ok(plan) });
             }
             Task::Apply(approved) => {
                 let actions: Vec<String> = approved.plan().actions.iter().map(|action| action.id.clone()).collect();
@@ -172,7 +172,7 @@ impl Scene {
                 self.progress(&actions[0], &[Stage::Ended(ActionResult::Done(VerifiedState::Gone))]);
                 self.progress(&actions[1], &[Stage::Intended, Stage::Sent]);
             }
-            Task::ReadHistory { asked } => self.told(TaskReply::History { asked, entries: Ok(Vec::new()) }),
+            Task::ReadHistory { asked } => self.reply(TaskReply::History { asked, entries: Ok(Vec::new()) }),
             Task::Undo { .. }
             | Task::DryRun { .. }
             | Task::Stop
@@ -193,7 +193,7 @@ impl Scene {
         for stage in stages {
             self.now += SignedDuration::from_millis(140);
             let (action, at, stage) = (action.to_owned(), self.now, stage.clone());
-            self.told(TaskReply::Progress { action, at, stage });
+            self.reply(TaskReply::Progress { action, at, stage });
         }
     }
 
@@ -231,7 +231,7 @@ impl Scene {
     }
 }
 
-/// The scenario's management clusters, and the way to their guests.
+/// The scenario's management clusters, and connections to their guests.
 fn fleet() -> Live {
     let start = START.parse().expect("it is a moment");
     let scenario = Scenario::new(&ScenarioOptions { seed: SEED, guests_more: 0, objects_more: 0, start });
@@ -284,7 +284,7 @@ impl GuestResolver for Guests {
     }
 }
 
-/// A clock that goes with tokio's, which stands still but for waits.
+/// A clock that follows tokio's, which advances only during waits.
 struct Moving {
     start: Timestamp,
     begun: Instant,

@@ -1,6 +1,6 @@
-//! How many requests a second one core of the simulated API handles.
+//! Requests per second of the simulated API on one core.
 //!
-//! `cargo run --release --example sim_speed [PUT]`; a word picks the measurements whose name starts with it.
+//! `cargo run --release --example sim_speed [PUT]`; an argument selects the measurements that start with it.
 
 use std::time::Instant;
 

@@ -423,7 +423,7 @@ fn its_settings_are_read_by_itself_and_slips_are_pointed_at() {
 fn help_and_palette_call_it_by_its_name() {
     let mut console = Console::open("");
     console.letters("?");
-    console.shows(&["To Shelves."]);
+    console.shows(&["Go to Shelves"]);
     console.press(KeyCode::Esc);
     console.letters(":shelves");
     console.shows(&["go to Shelves"]);

@@ -1,4 +1,4 @@
-//! What the measurements share: objects of realistic shape, a small fleet, and the process's own size.
+//! Shared by the benchmarks: objects of realistic size, a small fleet, and the process's memory.
 #![allow(dead_code, reason = "each measurement uses its own part")]
 
 use base64::Engine as _;
@@ -8,14 +8,14 @@ use trueup_core::world::{
     RiskClass, Served, World,
 };
 
-/// What a page holds of each object.
+/// Content of each object on a page.
 #[derive(Clone, Copy)]
 pub enum Shape {
     Whole,
     Metadata,
 }
 
-/// The first number after the program's own arguments.
+/// The first number among the arguments.
 pub fn argument() -> Option<usize> {
     std::env::args().skip(1).find_map(|word| word.parse().ok())
 }
@@ -24,14 +24,14 @@ pub fn now() -> Timestamp {
     "2026-11-16T10:00:00Z".parse().expect("a valid time")
 }
 
-/// Bytes of memory the process holds.
+/// Resident memory of the process, in bytes.
 pub fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: usize = statm.split_whitespace().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
     pages * 4096
 }
 
-/// The most memory the process ever held, in kB.
+/// Peak memory of the process, in kB.
 pub fn peak_resident_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
@@ -43,29 +43,29 @@ pub fn cpu_seconds() -> f64 {
     cpu_ticks(13) / TICKS_A_SECOND
 }
 
-/// CPU time of the processes this one started and waited for.
+/// CPU time of child processes.
 pub fn cpu_seconds_of_children() -> f64 {
     cpu_ticks(15) / TICKS_A_SECOND
 }
 
-/// What Linux counts CPU time in, on every machine this runs on.
+/// Linux clock ticks per second, on every machine this runs on.
 const TICKS_A_SECOND: f64 = 100.0;
 
-/// The sum of two neighbouring fields of `/proc/self/stat`, counted from 0: user and system time.
+/// The sum of two adjacent fields of `/proc/self/stat`, counted from 0: user and system time.
 fn cpu_ticks(first: usize) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name may hold blanks; the fields after its bracket don't. The first of them is field 2.
+    // The name may contain spaces; the fields after its bracket do not. The first of them is field 2.
     let after = stat.rsplit(')').next().unwrap_or_default();
     after.split_whitespace().skip(first - 2).take(2).filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
-/// A value as a Secret holds it.
+/// A base64 value of a Secret.
 pub fn base64_value(index: usize, bytes: usize) -> String {
     let value: Vec<u8> = (0..bytes).map(|place| ((index * 31 + place * 7) % 251) as u8).collect();
     base64::engine::general_purpose::STANDARD.encode(value)
 }
 
-/// The interest the product itself has in Secrets: of a guest (full) or of a control plane's namespace (metadata).
+/// The product's own interest in Secrets: of a guest (full) or of a control plane's namespace (metadata).
 pub fn secret_interest(content: Content) -> Interest {
     use trueup_checks::Check;
     let (world, now) = small_world();
@@ -74,8 +74,8 @@ pub fn secret_interest(content: Content) -> Interest {
     interests.into_iter().find(wanted).expect("the check looks at Secrets both ways")
 }
 
-/// A page of a list of Secrets as they lie in a control plane's namespace, 7.0 kB each: 6 labels, 3 annotations, an
-/// owner, two field managers (1.5 kB) and 4.4 kB of data.
+/// A page of Secrets of a control plane's namespace, 7.0 kB each: 6 labels, 3 annotations, an owner, two field managers
+/// (1.5 kB) and 4.4 kB of data.
 pub fn hcp_secret_page(first: usize, count: usize, shape: Shape) -> Vec<u8> {
     let mut body =
         String::from(r#"{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"900000"},"items":["#);

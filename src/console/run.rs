@@ -63,10 +63,10 @@ pub struct Opening {
 
 /// Services of the console.
 pub struct Started {
-    pub looks: RenderSettings,
-    pub furnishing: ModelSettings,
+    pub render: RenderSettings,
+    pub settings: ModelSettings,
     pub start: Start,
-    pub backstage: Box<dyn ConsoleServices>,
+    pub services: Box<dyn ConsoleServices>,
     pub updates: mpsc::Receiver<Update>,
 }
 
@@ -99,7 +99,7 @@ pub async fn run(opening: Opening) -> io::Result<()> {
         input: Input::start()?,
         signals: Signals::listen()?,
         hits: HitMap::default(),
-        backstage: None,
+        services: None,
         is_tmux,
         data_drawn_at: None,
         wake_at: None,
@@ -123,7 +123,7 @@ struct Shell {
     input: Input,
     signals: Signals,
     hits: HitMap,
-    backstage: Option<Box<dyn ConsoleServices>>,
+    services: Option<Box<dyn ConsoleServices>>,
     is_tmux: bool,
     /// Time of the last frame for data. Frames for keys do not count: typing does not delay rows.
     data_drawn_at: Option<Instant>,
@@ -241,8 +241,8 @@ impl Shell {
 
     /// Stores the services and the user's settings.
     async fn take_start(&mut self, started: Started) -> io::Result<mpsc::Receiver<Update>> {
-        let Started { looks: RenderSettings { themes, theme, signs }, furnishing, start, backstage, updates } = started;
-        self.backstage = Some(backstage);
+        let Started { render: RenderSettings { themes, theme, signs }, settings, start, services, updates } = started;
+        self.services = Some(services);
         self.look.signs = signs;
         self.model.signs = signs;
         self.model.themes = themes.names().map(str::to_owned).collect();
@@ -250,7 +250,7 @@ impl Shell {
         self.model.theme = self.theme_of(theme)?;
         self.model.theme_set.clone_from(&self.model.theme);
         self.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))), Due::Now).await?;
-        self.take(What::TaskReply(Box::new(TaskReply::Settings(Box::new(furnishing)))), Due::Now).await?;
+        self.take(What::TaskReply(Box::new(TaskReply::Settings(Box::new(settings)))), Due::Now).await?;
         Ok(updates)
     }
 
@@ -338,15 +338,15 @@ impl Shell {
     }
 
     fn perform(&mut self, task: Task) {
-        if let Some(backstage) = &mut self.backstage {
-            backstage.perform(task);
+        if let Some(services) = &mut self.services {
+            services.perform(task);
         }
     }
 
     /// Runs a cluster's credential plugin on the terminal, then reconnects.
     async fn log_in(&mut self, cluster: &ClusterName) -> io::Result<()> {
-        let Some(backstage) = &mut self.backstage else { return Ok(()) };
-        let mut command = match backstage.login(cluster) {
+        let Some(services) = &mut self.services else { return Ok(()) };
+        let mut command = match services.login(cluster) {
             Login::Program(command) => command,
             Login::Otherwise(says) => {
                 self.model.toasts.info(says, Timestamp::now());
@@ -367,8 +367,8 @@ impl Shell {
         let now = Timestamp::now();
         match ended {
             Ok(status) if status.success() => {
-                if let Some(backstage) = &mut self.backstage {
-                    backstage.logged_in(cluster, printed);
+                if let Some(services) = &mut self.services {
+                    services.logged_in(cluster, printed);
                 }
             }
             Ok(status) => self.model.toasts.error(format!("credential plugin of {cluster} failed: {status}"), now),

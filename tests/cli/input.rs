@@ -15,7 +15,7 @@ trueup: unexpected argument '--form' found; a similar argument exists: '--from';
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--settle", "soon"]), @r##"
 ----- stderr
-trueup: invalid value 'soon' for '--settle <DURATION>': `soon` is no time span; write it like 30s, 5m, 1h30m or 90d; see trueup --help
+trueup: invalid value 'soon' for '--settle <DURATION>': invalid duration `soon`; use 30s, 5m, 1h30m or 90d; see trueup --help
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--watch"]), @r##"
@@ -30,12 +30,12 @@ trueup: the following required arguments were not provided: <FINDING>; see trueu
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP/nowhere"]), @r##"
 ----- stderr
-trueup: --from: $TMP/nowhere can't be read (no such file or directory); name a folder with clusters/<name>/*.yaml, or a must-gather
+trueup: --from: cannot read $TMP/nowhere (no such file or directory); name a folder with clusters/<name>/*.yaml, or a must-gather
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP/fleet.yaml"]), @r##"
 ----- stderr
-trueup: --from: $TMP/fleet.yaml is no folder; name a folder with clusters/<name>/*.yaml, or a must-gather
+trueup: --from: $TMP/fleet.yaml is not a folder; name a folder with clusters/<name>/*.yaml, or a must-gather
 ----- exit 1
 "##);
 }
@@ -118,8 +118,8 @@ $TMP/clusters/guest-a/binary.yaml:1: is not UTF-8 text from here on: convert or 
 $TMP/clusters/guest-a/broken.yaml:3: is not valid YAML from here on: fix or remove it
 $TMP/clusters/guest-a/kindless.yaml:1: has no kind: add it, or move the file out of the snapshot
 $TMP/clusters/guest-a/openshift-config.yaml:2: item 1 holds Secret openshift-config/client, which is also in $TMP/clusters/guest-a/again.yaml: remove one of them
-$TMP/clusters/guest-a/out.yaml: is a link out of the snapshot, which is not followed: copy what it points to
-$TMP/clusters/mgmt/list.yaml:1: holds a list that was cut short (metadata.continue is set): record all of it
+$TMP/clusters/guest-a/out.yaml: is a link that leaves the snapshot and is not followed: copy its target
+$TMP/clusters/mgmt/list.yaml:1: holds a truncated list (metadata.continue is set): record all pages
 $TMP/clusters/stray.yaml: belongs to no cluster: move it to clusters/<name>/
 ----- exit 3
 "##);
@@ -131,7 +131,7 @@ fn a_file_too_large_is_refused_unread() {
     let file = fs::File::create(dir.path().join("clusters/mgmt/huge.yaml")).unwrap();
     file.set_len(300 << 20).unwrap();
     let said = transcript(&dir, &["plan", "--from", "$TMP"]);
-    assert!(said.contains("huge.yaml: is 300 MiB large and was not read (the limit is 200 MiB): split it"), "{said}");
+    assert!(said.contains("huge.yaml: is 300 MiB (limit 200 MiB) and was not read: split it"), "{said}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_file_nobody_may_read_is_named() {
     let expected = if fs::read(&path).is_ok() {
         "locked.yaml:1: has no kind"
     } else {
-        "locked.yaml: can't be read (permission denied)"
+        "locked.yaml: cannot be read (permission denied)"
     };
     let said = transcript(&dir, &["plan", "--from", "$TMP"]);
     assert!(said.contains(expected), "{said}");

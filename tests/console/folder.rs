@@ -99,7 +99,7 @@ fn a_recording_can_be_looked_at_and_planned_and_nothing_of_it_approved() {
     pty.send("a");
     pty.wait_for_text("this is a recording");
     pty.send("w");
-    pty.wait_for_text("written to trueup-plan-");
+    pty.wait_for_text("wrote trueup-plan-");
     let plans = fs::read_dir(folder.path()).unwrap().filter_map(Result::ok);
     let is_plan = |name: &str| name.starts_with("trueup-plan-");
     assert_eq!(plans.filter(|file| is_plan(&file.file_name().to_string_lossy())).count(), 1);
@@ -114,7 +114,7 @@ fn what_was_arranged_and_accepted_is_found_again_here_and_by_other_commands() {
     pty.send("1");
     pty.wait_for_text("WHY");
     pty.send("Akept for the audit\r");
-    pty.wait_for_text("until which day");
+    pty.wait_for_text("Accept until");
     pty.send("9999-12-31\r");
     pty.wait_for_text("accepted until 9999-12-31: kept for the audit");
     quit(pty);
@@ -142,7 +142,7 @@ fn keys_and_themes_are_read_again_when_their_files_change() {
     fs::write(folder.path().join("config/trueup/keys.toml"), "[global]\nquit = 'f10'\nqiut = 'f9'\n").unwrap();
     pty.wait_for_text("keys.toml:3: `qiut` is no known action");
     fs::write(folder.path().join("config/trueup/keys.toml"), "[global]\nquit = 'Q'\n").unwrap();
-    pty.wait_for_text("keys and themes were read again");
+    pty.wait_for_text("reloaded keys and themes");
     pty.send("Q");
     assert!(pty.expect_clean_exit().success());
 }

@@ -54,12 +54,12 @@ fn an_approval_that_is_cancelled_leaves_everything_as_it_was() {
     demo.find_orphan();
     plan(&mut demo, "r", "−1 delete");
     demo.pty.send("a");
-    demo.pty.wait_for_text("Type the cluster's name to approve:");
+    demo.pty.wait_for_text("to approve:");
     demo.pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
     demo.pty.send("\x1b");
     demo.pty.wait_for_text("nothing was sent");
     demo.pty.send("ga");
-    demo.pty.wait_for_text("nothing was ever applied from here");
+    demo.pty.wait_for_text("no applies yet");
     demo.quit();
 }
 
@@ -70,7 +70,7 @@ fn read_only_shows_everything_and_offers_no_write() {
     demo.pty.send("r");
     demo.pty.wait_for_text("[Plan]");
     demo.pty.send("a");
-    demo.pty.wait_for_text("nothing can be approved, this is read-only");
+    demo.pty.wait_for_text("cannot approve: read-only");
     demo.quit();
 }
 
@@ -80,7 +80,7 @@ fn a_plan_is_written_to_a_file_that_apply_takes() {
     demo.find_orphan();
     plan(&mut demo, "r", "−1 delete");
     demo.pty.send("w");
-    demo.pty.wait_for_text("apply it with trueup apply");
+    demo.pty.wait_for_text("apply: trueup apply");
     let file = std::fs::read_dir(demo.folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
     let plan = trueup_core::engine::Plan::read(&std::fs::read_to_string(&file).unwrap()).unwrap();

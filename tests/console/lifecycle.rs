@@ -70,7 +70,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() {
         demo.pty.resize(40 + step * 7 % 160, 10 + step * 5 % 50);
     }
     demo.pty.resize(59, 15);
-    demo.pty.wait_for_text("trueup needs 60x16 characters");
+    demo.pty.wait_for_text("trueup needs 60x16 columns and rows");
     demo.pty.wait_for_text("this window has 59x15");
     demo.pty.resize(80, 24);
     demo.pty.wait_for("the fleet on 80 columns", |screen| {

@@ -201,7 +201,7 @@ fn start(mut context: Context, open: OpenFleet, tell: ReplySender) -> BoxFuture<
             accepted_file,
             _keeps: keeps,
         };
-        Ok(Started { looks, furnishing, start, backstage: Box::new(services), updates })
+        Ok(Started { render: looks, settings: furnishing, start, services: Box::new(services), updates })
     }
     .boxed()
 }

@@ -23,7 +23,7 @@ fn every_action_has_a_key_and_a_line_of_docs() {
             }
         }
         assert!(docs.contains(&format!("| `{}` | {} |", action.name(), action.says())), "{}", action.name());
-        assert!(action.says().ends_with('.') && !action.short().is_empty(), "{}", action.name());
+        assert!(!action.says().ends_with('.') && !action.short().is_empty(), "{}", action.name());
         assert_eq!(Action::from_name(action.name()), Some(*action), "two actions are named {}", action.name());
     }
 }
@@ -52,7 +52,7 @@ fn letters_are_never_bound_in_text_fields() {
             let key = if letter == ' ' { "space".to_owned() } else { letter.to_string() };
             assert_eq!(press(&keymap, scope, &key), Resolution::Nothing, "{letter:?} in {scope:?}");
         }
-        assert_eq!(press(&keymap, scope, "esc"), Resolution::Act(Action::Back), "{scope:?} can't be left");
+        assert_eq!(press(&keymap, scope, "esc"), Resolution::Act(Action::Back), "{scope:?} has no back key");
     }
 }
 
@@ -75,7 +75,7 @@ fn a_key_acts_or_waits_or_is_ignored() {
         ("the scope goes first", Scope::Plan, "esc", Resolution::Act(Action::Discard)),
         ("sequence", Scope::Fleet, "g g", Resolution::Act(Action::Top)),
         ("another scope's", Scope::Fleet, "x", Resolution::Nothing),
-        ("a sequence nobody has", Scope::Fleet, "g x", Resolution::Nothing),
+        ("an unbound sequence", Scope::Fleet, "g x", Resolution::Nothing),
         ("too long", Scope::Fleet, "g g g", Resolution::Nothing),
         ("held", Scope::Fleet, "ctrl-c", Resolution::Act(Action::Quit)),
     ];
@@ -128,18 +128,18 @@ fn problems_of_a_file_have_a_line_and_a_fix() {
         (
             "the key of another",
             "[list]\nopen = 'r'\n",
-            "line 2: `r` is the key of `reconcile` here, so `open` can't have it; give `reconcile` other keys, or none: reconcile = []",
+            "line 2: `r` is already bound to `reconcile` and cannot be used for `open`; bind `reconcile` to other keys, or remove them: reconcile = []",
         ),
         (
             "a beginning of another",
             "[global]\npause = 'g'\n",
-            "line 2: `g` can't be told from `g g`, the key of `top` here; give `top` other keys, or none: top = []",
+            "line 2: `g` conflicts with `g g`, the key of `top`; bind `top` to other keys, or remove them: top = []",
         ),
-        ("twice", "[list]\nopen = ['x', 'x y']\n", "line 2: `open` has `x` already, and `x y` can't be told from it"),
+        ("twice", "[list]\nopen = ['x', 'x y']\n", "line 2: `x y` conflicts with `x`, another key of `open`"),
         (
             "a letter where text is typed",
             "[filter]\nopen = 'x'\n",
-            "line 2: [filter] takes text, so `x` would be typed; hold ctrl or alt, or use a key like f2",
+            "line 2: [filter] is a text field, so `x` would be typed; use ctrl, alt or a key like f2",
         ),
         (
             "no keys at all",

@@ -194,9 +194,9 @@ fn draw_header(view: &TableView<'_>, placed: &[Placed], area: Rect, buffer: &mut
             Some(_) | None => "",
         };
         // The sort arrow follows the title, and is shown even without space for both.
-        let room = usize::from(one.width).saturating_sub(width_of(sign));
-        let blank = if room > display_width(&column.title, glyphs) && !sign.is_empty() { " " } else { "" };
-        let title = fit(&column.title, room - blank.len(), glyphs);
+        let space = usize::from(one.width).saturating_sub(width_of(sign));
+        let blank = if space > display_width(&column.title, glyphs) && !sign.is_empty() { " " } else { "" };
+        let title = fit(&column.title, space - blank.len(), glyphs);
         let pieces = [(title, Style::new()), (Cow::Borrowed(blank), Style::new()), (Cow::Borrowed(sign), Style::new())];
         put(&pieces, column.align, place, buffer);
         titles.push((place, one.index));
@@ -247,8 +247,8 @@ fn draw_cell(cell: Cell<'_>, align: Align, tone: Style, place: Rect, glyphs: &Gl
             let mut left = width;
             let mut fitted = Vec::with_capacity(pieces.len());
             for (index, (text, style)) in pieces.iter().enumerate() {
-                let room = if Some(index) == widest { widths[index].saturating_sub(over) } else { widths[index] };
-                let text = cut(text, room.min(left));
+                let space = if Some(index) == widest { widths[index].saturating_sub(over) } else { widths[index] };
+                let text = cut(text, space.min(left));
                 left -= width_of(&text);
                 fitted.push((Cow::Owned(text), style.patch(tone)));
             }

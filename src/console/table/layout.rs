@@ -84,8 +84,8 @@ pub fn layout(columns: &[Column], width: u16) -> Vec<Placed> {
         given = due;
         let gap = if placed.is_empty() { 0 } else { column.gap };
         let start = x.saturating_add(gap).min(width);
-        let room = width - start;
-        let width_here = column.width_min.saturating_add(share).min(room);
+        let space = width - start;
+        let width_here = column.width_min.saturating_add(share).min(space);
         if width_here > 0 {
             placed.push(Placed { index, x: start, width: width_here });
             x = start + width_here;
@@ -121,14 +121,14 @@ mod tests {
     #[test]
     fn columns_are_dropped_by_priority() {
         let cases = [
-            ("room to spare", 60, vec![(0, 0, 1), (1, 1, 26), (2, 29, 16), (3, 47, 7), (4, 56, 4)]),
+            ("space to spare", 60, vec![(0, 0, 1), (1, 1, 26), (2, 29, 16), (3, 47, 7), (4, 56, 4)]),
             ("just enough", 36, vec![(0, 0, 1), (1, 1, 10), (2, 13, 8), (3, 23, 7), (4, 32, 4)]),
             ("the least important goes", 35, vec![(0, 0, 1), (1, 1, 15), (2, 18, 11), (4, 31, 4)]),
             ("then of equals the right one", 26, vec![(0, 0, 1), (1, 1, 13), (2, 16, 10)]),
             ("then the other", 20, vec![(0, 0, 1), (1, 1, 19)]),
             ("what never goes is cut", 6, vec![(0, 0, 1), (1, 1, 5)]),
             ("one column", 1, vec![(0, 0, 1)]),
-            ("no room", 0, vec![]),
+            ("no space", 0, vec![]),
         ];
         for (case, width, expected) in cases {
             let placed: Vec<_> = layout(&columns(), width).iter().map(|one| (one.index, one.x, one.width)).collect();

@@ -79,8 +79,8 @@ pub fn fit<'t>(text: &'t str, width: usize, glyphs: &Glyphs) -> Cow<'t, str> {
     if columns(&text) <= width {
         return text;
     }
-    let Some(room) = width.checked_sub(columns(glyphs.ellipsis)) else { return no_room(width, glyphs) };
-    Cow::Owned(beginning(&text, room).to_owned() + glyphs.ellipsis)
+    let Some(space) = width.checked_sub(columns(glyphs.ellipsis)) else { return ellipsis_only(width, glyphs) };
+    Cow::Owned(beginning(&text, space).to_owned() + glyphs.ellipsis)
 }
 
 /// The text, or its start and end when it is too wide. The end distinguishes names, so it gets more space.
@@ -89,14 +89,14 @@ pub fn cut_middle<'t>(text: &'t str, width: usize, glyphs: &Glyphs) -> Cow<'t, s
     if columns(&text) <= width {
         return text;
     }
-    let Some(room) = width.checked_sub(columns(glyphs.ellipsis)) else { return no_room(width, glyphs) };
-    let tail = end(&text, room - room / 2);
-    let head = beginning(&text, room - columns(tail));
+    let Some(space) = width.checked_sub(columns(glyphs.ellipsis)) else { return ellipsis_only(width, glyphs) };
+    let tail = end(&text, space - space / 2);
+    let head = beginning(&text, space - columns(tail));
     Cow::Owned([head, glyphs.ellipsis, tail].concat())
 }
 
 /// As much of the ellipsis as fits.
-fn no_room(width: usize, glyphs: &Glyphs) -> Cow<'static, str> {
+fn ellipsis_only(width: usize, glyphs: &Glyphs) -> Cow<'static, str> {
     Cow::Borrowed(beginning(glyphs.ellipsis, width))
 }
 

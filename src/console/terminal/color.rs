@@ -212,7 +212,7 @@ mod tests {
             ("by its name", ColorChoice::Auto, &[("TERM", "xterm-kitty")], ColorDepth::True),
             ("a variant of a name", ColorChoice::Auto, &[("TERM", "foot-extra")], ColorDepth::True),
             ("direct", ColorChoice::Auto, &[("TERM", "xterm-direct")], ColorDepth::True),
-            ("screen lies", ColorChoice::Auto, &[("TERM", "screen-256color"), exact], ColorDepth::Ansi256),
+            ("screen overstates", ColorChoice::Auto, &[("TERM", "screen-256color"), exact], ColorDepth::Ansi256),
             (
                 "tmux does not",
                 ColorChoice::Auto,

@@ -54,8 +54,8 @@ impl Pen {
         out.extend_from_slice(b"\x1b[0");
         Self::default().write_parameters(next, true, out);
         out.push(b'm');
-        let anew = out.len() - start - changes;
-        if anew < changes {
+        let reset = out.len() - start - changes;
+        if reset < changes {
             out.drain(start..start + changes);
         } else {
             out.truncate(start + changes);
@@ -235,15 +235,15 @@ mod tests {
             let mut bytes = Vec::new();
             Pen::default().change(one, &mut bytes);
             one.change(other, &mut bytes);
-            let mut anew = Vec::new();
-            Pen::default().change(other, &mut anew);
+            let mut reset = Vec::new();
+            Pen::default().change(other, &mut reset);
             prop_assert!(!bytes.windows(2).any(|pair| pair == b"[;" || pair == b";;" || pair == b";m" || pair == b"[m"));
             let shown = |bytes: &[u8]| {
                 let mut parser = vt100::Parser::default();
                 parser.process(bytes);
                 parser.screen().attributes_formatted()
             };
-            prop_assert_eq!(shown(&bytes), shown(&anew));
+            prop_assert_eq!(shown(&bytes), shown(&reset));
         }
     }
 }

@@ -48,7 +48,7 @@ fn a_probe_runs_only_on_its_key() {
     let mut stage = TestConsole::full();
     stage.keys("1").forget();
     assert_eq!(stage.keys("P").take_tasks(), ["probe half-written"]);
-    assert_eq!(stage.toasts(), ["trying half-written"]);
+    assert_eq!(stage.toasts(), ["testing half-written"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn reconcile_plans_for_the_marks_else_for_the_cursor() {
 fn reconcile_in_the_fleet_plans_for_all_findings_of_the_cluster() {
     let mut stage = TestConsole::full();
     assert_eq!(stage.keys("r").take_tasks(), [""; 0]);
-    assert_eq!(stage.toasts(), ["there is no finding to plan for"]);
+    assert_eq!(stage.toasts(), ["no finding to plan for"]);
     let plan = "plan ext-auth-ca-old ext-auth-client-old half-written";
     assert_eq!(stage.keys("j j j r").take_tasks(), [plan]);
 }
@@ -113,7 +113,7 @@ fn an_empty_plan_is_a_message_and_not_a_screen() {
     let mut stage = TestConsole::full();
     stage.keys("1").planned(fixtures::plan(Vec::new()));
     assert_eq!(stage.model.screen(), ScreenId::Check(0));
-    assert_eq!(stage.toasts(), ["nothing to do: every finding there matches, or has no remedy"]);
+    assert_eq!(stage.toasts(), ["No actions: findings match or have no fix."]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_paste_is_typed_only_into_text_fields() {
     let mut stage = TestConsole::full();
     stage.keys("1").forget().event(What::Paste("q".to_owned()));
     assert!(!stage.has_ended);
-    assert_eq!(stage.toasts(), ["there is nothing to paste into; press / first"]);
+    assert_eq!(stage.toasts(), ["nothing to paste into; /: filter"]);
     stage.keys("/").event(What::Paste("state:\nextra".to_owned()));
     assert_eq!(stage.model.check().unwrap().filter_text, "state:extra");
 }
@@ -198,7 +198,7 @@ fn a_plan_that_becomes_stale_during_approval_is_not_sent() {
     stage.planned(plan).keys("a").later(GUARD).forget();
     change(&mut stage, "ext-auth-client-old", Some(State::Match));
     assert_eq!(stage.keys("guest-payments enter").take_tasks(), [""; 0]);
-    assert_eq!(stage.toasts(), ["nothing was sent: the world moved meanwhile; R makes the plan anew"]);
+    assert_eq!(stage.toasts(), ["nothing was sent: plan is stale; R: replan"]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_stale_plan_names_the_change_and_is_replanned_for_the_same_findings() {
     let moved: Vec<_> = sheet.moved.values().map(|moved| (moved.was.as_str(), moved.is)).collect();
     assert_eq!(moved, [("orphan-certain", Some("in-use"))]);
     assert_eq!(stage.keys("a").take_tasks(), [""; 0]);
-    assert_eq!(stage.toasts(), ["the world moved since the plan was made; R makes it anew"]);
+    assert_eq!(stage.toasts(), ["plan is stale; R: replan"]);
     let planned = stage.keys("R").take_tasks();
     assert_eq!(planned, ["plan ext-auth-ca-old ext-auth-client-old keycloak-ca lost-copy tmp-client"]);
     assert_eq!(stage.forget().keys("R R").take_tasks(), [""; 0], "one that is being made is not begun again");
@@ -261,7 +261,7 @@ fn only_included_actions_are_dry_run_and_sent() {
     // The second needs the first.
     assert_eq!(stage.keys("j space D").take_tasks(), ["dry run a4 a6"]);
     stage.keys("G space");
-    assert!(stage.toasts().iter().any(|says| says.starts_with("it can't be included: not-complete")));
+    assert!(stage.toasts().iter().any(|says| says.starts_with("cannot include: not-complete")));
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn quitting_during_an_apply_asks_and_waits_for_the_running_action() {
     assert_eq!(stage.keys("q").take_tasks(), [""; 0]);
     assert!(!stage.has_ended && !stage.model.leaving);
     stage.keys("no enter");
-    assert!(!stage.model.leaving, "another word goes on");
+    assert!(!stage.model.leaving, "other text continues the apply");
     assert_eq!(stage.keys("q stop enter").take_tasks(), ["stop"]);
     assert!(stage.model.leaving && stage.model.activity.is_running());
     assert!(!TestConsole::full().keys("q").model.leaving);
@@ -346,7 +346,7 @@ fn an_invalid_filter_stays_open_and_hides_no_rows() {
     assert_eq!(stage.model.checks[0].order.shown(), 2);
     stage.keys("l enter");
     let Some(Layer::Prompt(prompt)) = &stage.model.layer else { panic!("it is open") };
-    assert_eq!(prompt.problem.as_deref(), Some("`extral` is no state; did you mean `extra`?"));
+    assert_eq!(prompt.problem.as_deref(), Some("unknown state `extral`; did you mean `extra`?"));
     assert_eq!(stage.model.checks[0].order.shown(), 2);
 }
 
@@ -372,7 +372,7 @@ fn a_query_of_a_check_runs_for_the_selected_subject() {
     let (question, lines) = stage.model.detail.answer.clone().unwrap();
     assert_eq!((question, lines), ("Who would I be?", vec!["user 42".to_owned()]));
     stage.keys("1 i");
-    assert!(stage.toasts().contains(&"this check has no questions to ask"));
+    assert!(stage.toasts().contains(&"this check has no queries"));
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn an_object_is_read_on_open_and_on_refresh() {
     assert_eq!(stage.keys("esc").model.screen(), ScreenId::Check(0));
     stage.keys("G k").forget();
     assert_eq!(stage.keys("v").take_tasks(), [""; 0]);
-    assert!(stage.toasts().contains(&"the cursor is on no single object"));
+    assert!(stage.toasts().contains(&"no object selected"));
 }
 
 #[test]
@@ -455,7 +455,7 @@ fn console_after(keys: &str) -> TestConsole {
 #[test]
 fn every_key_of_the_hint_line_has_an_effect() {
     let screens =
-        ["", "/nobody enter", "1", "1 G k", "1 /nobody enter", "1 j enter", "2", "2 enter", "gp", "ga", "1 j v", "gl"];
+        ["", "/qqqqq enter", "1", "1 G k", "1 /qqqqq enter", "1 j enter", "2", "2 enter", "gp", "ga", "1 j v", "gl"];
     let refusals = ["there is n", "the cursor is on no", "this ", "no ", "nothing ", "the evidence names no"];
     for screen in screens {
         let line = console_after(screen).draw(200, 60).lines().last().unwrap_or_default().trim().to_owned();

@@ -103,7 +103,7 @@ proptest! {
                 assert_eq!(frozen, still);
                 stage.keys("p");
             } else {
-                // All at once, as the pause lets them go: what happened between is not told again.
+                // All at once, as after a pause: intermediate states are not reported.
                 let mut all = Update::default();
                 during.iter().for_each(|changes| all.merge(changed(changes)));
                 stage.data(all);
@@ -125,7 +125,7 @@ proptest! {
             let was_asked = matches!(stage.model.layer, Some(Layer::Approval(_)));
             stage.forget().event(What::Key(key));
             let applies = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_)));
-            prop_assert!(!applies || was_asked, "{key:?} wrote by itself");
+            prop_assert!(!applies || was_asked, "{key:?} wrote without an approval");
             if stage.has_ended {
                 break;
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{fixtures, screens};
 use crate::console::keymap::Keymap;
-use crate::console::model::GUARD;
+use crate::console::model::{GUARD, Layer};
 use crate::console::testing::TestConsole;
 
 fn keymap(file: &str) -> Keymap {
@@ -74,6 +74,8 @@ fn without_bindings_no_screen_names_a_default_key() {
     }
     let unbound = keymap(&unbound.iter().map(|(scope, lines)| format!("[{scope}]\n{lines}")).collect::<String>());
     for (screen, states) in screens::all() {
+        // The palette resolves its keys when it opens, which the fixtures do with the default keys.
+        let states = states.into_iter().filter(|(_, console)| !matches!(console.model.layer, Some(Layer::Palette(_))));
         for (state, mut console) in states {
             console.model.keys = unbound.clone();
             let text = console.draw(120, 40);

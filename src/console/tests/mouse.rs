@@ -86,7 +86,7 @@ fn the_divider_follows_a_drag() {
     let place = stage.place_of(Hit::Divider);
     let held = MouseEventKind::Drag(MouseButton::Left);
     stage.mouse(held, (30, 5));
-    assert_eq!(stage.model.split, 55, "nobody took hold of it");
+    assert_eq!(stage.model.split, 55, "no drag started");
     stage.mouse(MouseEventKind::Down(MouseButton::Left), place).mouse(held, (48, 5));
     assert_eq!(stage.model.split, 40);
     stage.mouse(held, (1, 5));

@@ -33,7 +33,7 @@ fn typed(keys: &str) -> TestConsole {
     })
 }
 
-/// The full fleet of somebody who saved views and accepted a finding, after these keys.
+/// The full fleet with saved views and an accepted finding, after these keys.
 fn with_settings(keys: &str) -> TestConsole {
     full(|stage| {
         stage.reply(TaskReply::Settings(Box::new(fixtures::settings())));
@@ -55,13 +55,13 @@ fn fleet() -> States {
     vec![
         ("nothing known", TestConsole::started()),
         ("loading", loading),
-        ("every link, a cluster that can't be reached", TestConsole::full()),
+        ("every link, an unreachable cluster", TestConsole::full()),
         ("a live cluster", typed("j")),
         ("a login that expired", typed("j j")),
         ("a lost connection", typed("j j j j j")),
         ("an idle cluster, another marked", typed("space j j j j j j")),
         ("filtered", typed("/guest enter")),
-        ("nothing fits", typed("/nobody enter")),
+        ("no match", typed("/qqqqq enter")),
         ("news", full(news)),
     ]
 }
@@ -101,7 +101,7 @@ fn list() -> States {
             }),
         ),
         ("filtered", typed("1 /state:extra enter")),
-        ("nothing fits", typed("1 /nobody enter")),
+        ("no match", typed("1 /qqqqq enter")),
         ("marked, one of them hidden", typed("1 space space space /kind:secret enter")),
         ("sorted by cluster, the other way round", typed("1 s s -")),
         (
@@ -225,7 +225,7 @@ fn tried(stage: &mut TestConsole) {
     let answers = [
         ("a1", Tried::Fine),
         ("a2", Tried::Refused("admission webhook \"guard\" denied the request".to_owned())),
-        ("a4", Tried::Unknown("nobody may ask there".to_owned())),
+        ("a4", Tried::Unknown("access denied".to_owned())),
     ];
     for (action, tried) in answers {
         stage.reply(TaskReply::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
@@ -307,7 +307,7 @@ fn every_end(stage: &mut TestConsole) {
             ActionResult::Skipped { class: Skip::Stale, why: "changed since the preview (rv 41, was 40)".to_owned() },
         ),
         ("a5", ActionResult::Failed { why: "the server refused it: 403 Forbidden".to_owned() }),
-        ("a6", ActionResult::Unknown { why: "the connection broke; the next run reads what came of it".to_owned() }),
+        ("a6", ActionResult::Unknown { why: "connection reset; the next run reads the outcome".to_owned() }),
     ];
     for (action, end) in ends {
         progress(stage, action, vec![Step::Intended, Step::Sent, Step::Ended(end)]);
@@ -342,7 +342,7 @@ fn activity() -> States {
         ),
         ("the journal is being read", typed("ga")),
         (
-            "the journal can't be read",
+            "an unreadable journal",
             full(|stage| {
                 let entries = Err("the journal is damaged at byte 812".to_owned());
                 stage.keys("ga").reply(TaskReply::History { asked: u64::MAX, entries });
@@ -410,7 +410,7 @@ fn object() -> States {
         ("as YAML", opened(Some(Ok(fixtures::sheet())), "")),
         ("its events", opened(Some(Ok(fixtures::sheet())), "e")),
         ("no events", opened(Some(Ok(quiet)), "e")),
-        ("events that can't be read", opened(Some(Ok(secretive)), "e")),
+        ("unreadable events", opened(Some(Ok(secretive)), "e")),
         ("gone", opened(Some(Err("there is no such object any more".to_owned())), "")),
         (
             "the log",
@@ -441,7 +441,7 @@ fn over() -> States {
         ("export", typed("1 E")),
         ("a filter of the fleet", typed("/gu")),
         ("a filter being typed", typed("1 /state:extra")),
-        ("a filter that can't be meant", typed("1 /state:extar")),
+        ("an invalid filter", typed("1 /state:extar")),
         ("keys that may follow", typed("g")),
         ("why it is accepted", typed("1 j A we space know")),
         ("until when it is accepted", typed("1 j A known enter")),
@@ -544,7 +544,7 @@ fn a_screen_that_is_too_small_shows_the_required_size() {
         let text = TestConsole::full().draw(width, height);
         let said: Vec<&str> = text.lines().take(2).collect();
         let size = format!("this window has {width}x{height}");
-        assert_eq!(said, ["trueup needs 60x16 characters", size.as_str()]);
+        assert_eq!(said, ["trueup needs 60x16 columns and rows", size.as_str()]);
     }
 }
 

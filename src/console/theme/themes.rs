@@ -305,7 +305,7 @@ mod tests {
         theme mine:4: `drfit` is no known key in [roles]; did you mean `drift`?
         theme mine:5: `magnta` is no known colour or attribute (a number up to 255 and #rrggbb are colours, too); did you mean `magenta`?
         theme mine:6: `missing` in [roles] wants a text in quotes, and got 7
-        theme mine:7: a colour has to follow `on`
+        theme mine:7: expected a colour after `on`
         "#);
     }
 

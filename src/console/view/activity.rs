@@ -70,8 +70,8 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         lines.extend(wrapped(&says, width, 2, Role::Muted));
     }
     // The running action stays visible, with the lines before it.
-    let room = usize::from(inside.height);
-    let first = under_way.unwrap_or(lines.len()).saturating_sub(room / 2);
+    let space = usize::from(inside.height);
+    let first = under_way.unwrap_or(lines.len()).saturating_sub(space / 2);
     painter.lines(inside, &lines, first);
     painter.thumb(area.right() - 1, inside, lines.len(), first);
 }

@@ -93,9 +93,9 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
 }
 
 /// The columns, each with its sort index.
-fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
+fn columns(check: &CheckSheet, space: u16) -> (Vec<Column>, Vec<usize>) {
     // On a wide screen the name gets the space of the last other column.
-    let object = (room / 4).clamp(19, 34);
+    let object = (space / 4).clamp(19, 34);
     let mut all = vec![
         (Column::new("", 2).gap(0), 0),
         (Column::new("OBJECT", object).weight(4).gap(1), 1),

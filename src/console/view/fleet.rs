@@ -223,8 +223,8 @@ fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
             Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
             None => ("deleted".to_owned(), Role::Muted),
         };
-        let room = width.saturating_sub(time.len() + 3 + word.len());
-        let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), room);
+        let space = width.saturating_sub(time.len() + 3 + word.len());
+        let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), space);
         Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(format!(" {word}"), role)
     };
     model.feed.lines().take(20).map(line).collect()

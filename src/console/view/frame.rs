@@ -31,10 +31,10 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     for cluster in roots {
         let chip = chip(model, cluster, painter);
         let needed: usize = chip.0.iter().map(|(text, _)| painter.width(text)).sum();
-        let room = usize::from(begin.saturating_sub(x));
+        let space = usize::from(begin.saturating_sub(x));
         // Space for the number of clusters that are not named.
         let rest = if left > 1 { MORE.len() + 4 } else { 0 };
-        if needed + rest + 2 > room {
+        if needed + rest + 2 > space {
             break;
         }
         x = painter.line(x, area.y, begin - x, &chip) + 3;
@@ -124,8 +124,8 @@ pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     painter.hit(Rect { x: start, width: area.right() - start, ..area }, Hit::Tab(Tab::Help));
     // The tab of the current screen is always visible.
     let needed = |tab: &(Tab, String, bool, u32)| painter.width(&tab.1) + 3 + count_text(tab.3).len();
-    let room = usize::from(start.saturating_sub(area.x + 1));
-    while tabs.iter().map(needed).sum::<usize>() > room {
+    let space = usize::from(start.saturating_sub(area.x + 1));
+    while tabs.iter().map(needed).sum::<usize>() > space {
         let Some(place) = tabs.iter().rposition(|(_, _, is_here, _)| !is_here) else { break };
         tabs.remove(place);
     }
@@ -172,8 +172,8 @@ pub fn toasts(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
             let shown = format!(" {text}{} ", " ".repeat(widest - painter.width(text)));
             let x = layout.hints.right().saturating_sub(u16::try_from(painter.width(&shown)).unwrap_or(0) + 1);
             let line_y = y + u16::try_from(place).unwrap_or(0);
-            let room = layout.hints.right() - x;
-            painter.text(x, line_y, room, &shown, role);
+            let space = layout.hints.right() - x;
+            painter.text(x, line_y, space, &shown, role);
         }
     }
     painter.changes(model.toasts.next_end());

@@ -112,11 +112,11 @@ impl<'a> Painter<'a> {
             PaneFocus::Waits => Role::Border,
         };
         self.border(area, role);
-        let room = area.width.saturating_sub(4);
+        let space = area.width.saturating_sub(4);
         let right = if right.0.is_empty() { Line::blank() } else { between_blanks(right) };
-        let needed = u16::try_from(self.line_width(&right)).unwrap_or(room);
+        let needed = u16::try_from(self.line_width(&right)).unwrap_or(space);
         // The text at the right is short and important: the title is shortened.
-        let for_title = if needed + TITLE_MIN <= room { room - needed } else { room };
+        let for_title = if needed + TITLE_MIN <= space { space - needed } else { space };
         if !title.0.is_empty() {
             let mut title = title.clone();
             if held == PaneFocus::Keys {
@@ -125,7 +125,7 @@ impl<'a> Painter<'a> {
             let title = self.shortened(between_blanks(&title), usize::from(for_title));
             self.line(area.x + 1, area.y, for_title, &title);
         }
-        if needed + TITLE_MIN <= room {
+        if needed + TITLE_MIN <= space {
             self.line_right(area.right() - 1, area.y, needed, &right);
         }
         Rect {
@@ -211,9 +211,9 @@ impl<'a> Painter<'a> {
         if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return self.buffer.set_stringn(x, y, text, usize::from(width), style).0;
         }
-        let room = usize::from(width.min(edges.right() - x));
+        let space = usize::from(width.min(edges.right() - x));
         let mut at = x;
-        for byte in text.bytes().take(room) {
+        for byte in text.bytes().take(space) {
             self.buffer[(at, y)].set_char(char::from(byte)).set_style(style);
             at += 1;
         }

@@ -92,11 +92,11 @@ fn filter_count(model: &Model) -> Line {
 
 fn input(area: Rect, label: &str, text: &str, cursor: usize, painter: &mut Painter<'_>) {
     let x = painter.text(area.x, area.y, area.width, label, Role::Filter);
-    let room = area.right().saturating_sub(x + 1);
+    let space = area.right().saturating_sub(x + 1);
     // The end of the typed text stays visible.
-    let skip = cursor.saturating_sub(usize::from(room));
+    let skip = cursor.saturating_sub(usize::from(space));
     let shown: String = text.chars().skip(skip).collect();
-    painter.text(x, area.y, room, &shown, Role::Text);
+    painter.text(x, area.y, space, &shown, Role::Text);
     let at = x + u16::try_from(cursor - skip).unwrap_or(0);
     painter.cursor = Cursor::At(Position { x: at.min(area.right().saturating_sub(1)), y: area.y });
 }

@@ -23,9 +23,9 @@ const WARNINGS_MAX: usize = 4;
 pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Painter<'_>) {
     let held = if model.pane == Pane::List { PaneFocus::Keys } else { PaneFocus::Waits };
     let validity = validity(model, plan, painter);
-    let room = usize::from(layout.main.width).saturating_sub(validity.plain().len() + 10);
+    let space = usize::from(layout.main.width).saturating_sub(validity.plain().len() + 10);
     let whole = title(plan, Words::Whole, painter.glyphs());
-    let fits = painter.width(&whole.plain()) <= room;
+    let fits = painter.width(&whole.plain()) <= space;
     let title = if fits { whole } else { title(plan, Words::Signs, painter.glyphs()) };
     let inside = painter.boxed(layout.main, &title, &validity, held);
     painter.hit(layout.main, Hit::List);

@@ -121,7 +121,7 @@ fn an_emoji_of_ambiguous_width_moves_no_other_cell() {
     let mut writer = Writer::new(ColorDepth::True);
     let mut both = writer.repaint(&previous, Cursor::Hidden).to_vec();
     let bytes = writer.frame(&previous, &next, Cursor::Hidden);
-    // Both columns are blanked first, and after the sign the cursor is placed anew, whatever the terminal made of it.
+    // Both columns are blanked first, and after the sign the cursor is placed explicitly, whatever the width.
     assert_eq!(spelled(bytes), "ESC[?2026hESC[1;1H  ESC[1;1H⌨️ESC[1;3Hab   ESC[1;6H👍ESC[?2026l");
     both.extend_from_slice(bytes);
     let parser = shown(&next, &both);
@@ -178,8 +178,8 @@ proptest! {
         let mut previous = Buffer::empty(screens[0].area);
         for next in &screens {
             parser.process(writer.frame(&previous, next, Cursor::Hidden));
-            let anew = shown(next, Writer::new(ColorDepth::True).repaint(next, Cursor::Hidden));
-            prop_assert_eq!(cells(&parser), cells(&anew));
+            let full = shown(next, Writer::new(ColorDepth::True).repaint(next, Cursor::Hidden));
+            prop_assert_eq!(cells(&parser), cells(&full));
             previous = next.clone();
         }
     }
