@@ -18,9 +18,9 @@ use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_o
 use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder, entries};
 use trueup_core::engine::vault::{Backups, owners};
 use trueup_core::engine::{
-    BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, PLAN_TTL, UndoPlan, fields_at, undo,
+    BackupSeen, Chosen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, PLAN_TTL, UndoPlan, fields_at, undo,
 };
-use trueup_core::world::RiskClass;
+use trueup_core::world::Cluster;
 use trueup_fleet::live::Live;
 
 const DOING: &str = "undo";
@@ -86,21 +86,21 @@ async fn planned(context: &Context, asked: &str) -> Result<UndoPlan, CliError> {
         }
         None => BTreeMap::new(),
     };
-    let classes = reach.live().await.map(|live| classes_of(live, entry)).unwrap_or_default();
-    let config = context.config()?;
+    let clusters = reach.live().await.map(|live| live_clusters_of(live, entry)).unwrap_or_default();
+    let conditions = Conditions { policy: context.config()?.policy, ..Conditions::at(Timestamp::now()) };
     undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now(), PLAN_TTL)
-        .and_then(|undo| undo.under_policy(&config.policy, &classes))
+        .and_then(|undo| undo.under(&conditions, &clusters, &[]))
         .map_err(|error| CliError::failed(DOING, error.to_string(), "report this"))
 }
 
-/// The classes of the clusters a plan went to, as far as they are connected.
-pub fn classes_of(live: &Live, entry: &Entry) -> BTreeMap<String, RiskClass> {
+/// The live clusters a plan was applied to, by the journal's names.
+pub fn live_clusters_of(live: &Live, entry: &Entry) -> BTreeMap<String, Cluster> {
     let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
-    let class = |named: &ApprovedCluster| {
+    let found = |named: &ApprovedCluster| {
         let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
-        Some((named.name.clone(), cluster.class))
+        Some((named.name.clone(), cluster.clone()))
     };
-    clusters.iter().filter_map(class).collect()
+    clusters.iter().filter_map(found).collect()
 }
 
 /// The clusters an entry was applied to, as far as they can be reached.

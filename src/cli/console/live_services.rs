@@ -21,7 +21,9 @@ use crate::console::model::Remembered;
 use crate::console::run::Login;
 use crate::console::task::{ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply};
 use trueup_core::engine::journal::{Entry, StateFolder, entries, read};
-use trueup_core::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
+use trueup_core::engine::{
+    AcceptRule, ApprovedPlan, Conditions, ObjectRef, PLAN_TTL, SubjectId, UndoPlan, undo as plan_inverse,
+};
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::{Command, Live};
 
@@ -243,12 +245,13 @@ async fn plan_undo(fleet: &LiveHandle, plan: &str, action: Option<&str>) -> Resu
     let entry = entries.into_iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
     let folder = folder.ok_or("there is no journal")?;
     let asked = entry.clone();
-    let (clusters, classes) =
-        fleet.ask(move |live| (clusters_of(live, &asked), undo::classes_of(live, &asked))).await?;
+    let (clusters, live_clusters) =
+        fleet.ask(move |live| (clusters_of(live, &asked), undo::live_clusters_of(live, &asked))).await?;
     let only = entry.actions.iter().find(|one| Some(one.id.as_str()) == action);
     let looks = undo::look(&folder, &entry, only, &clusters).await.map_err(|error| error.to_string())?;
-    let undone = plan_inverse(&entry, action, &looks, Timestamp::now())
-        .and_then(|undone| undone.under_policy(&fleet.config.policy, &classes))
+    let conditions = Conditions { policy: fleet.config.policy.clone(), ..Conditions::at(Timestamp::now()) };
+    let undone = plan_inverse(&entry, action, &looks, Timestamp::now(), PLAN_TTL)
+        .and_then(|undone| undone.under(&conditions, &live_clusters, &[]))
         .map_err(|error| error.to_string())?;
     let UndoPlan { plan, mut left_out, not_restored } = undone;
     if plan.actions.is_empty() {

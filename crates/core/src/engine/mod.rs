@@ -62,7 +62,7 @@ pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CheckName, CloudPlace, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
-    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set, undo_access_questions,
 };
 pub use glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};

@@ -399,7 +399,11 @@ mod tests {
                 |one| one["origin"] = json!({ "undo": "sha256:ab/a1" }),
                 "which contradicts its origin",
             ),
-            ("a backup", |one| one["change"] = json!({ "backup": "f.age" }), "action a1: change does not fit verb delete"),
+            (
+                "a backup",
+                |one| one["change"] = json!({ "backup": "f.age" }),
+                "action a1: change does not fit verb delete",
+            ),
             ("another verb", |one| one["verb"] = json!("label"), "action a1: change of verb label writes nothing"),
             ("a verb of clouds", |one| one["verb"] = json!("tag"), "action a1: change of verb tag writes nothing"),
             (
