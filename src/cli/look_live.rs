@@ -276,5 +276,5 @@ pub fn judged(live: &Live) -> Vec<Judged> {
 }
 
 fn plans_a_delete(judged: &Judged) -> bool {
-    judged.explanation.remedy.iter().any(|draft| draft.verb == Verb::Delete)
+    judged.explanation.remedy.iter().any(|draft| draft.verb() == Verb::Delete)
 }

@@ -31,6 +31,7 @@ mod judged;
 mod mark;
 mod origin;
 mod plan;
+mod preview;
 mod recheck;
 mod reference;
 mod rests_on;
@@ -73,6 +74,7 @@ pub use plan::{
     PLAN_TTL, PLAN_TTL_MAX, Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
     TargetSource,
 };
+pub use preview::source_line;
 pub use recheck::{
     Current, Difference, FreshPlan, RecheckResult, build_fresh, recheck, scan_reference, undo_difference,
 };
