@@ -19,11 +19,11 @@ use zeroize::Zeroizing;
 use super::*;
 use trueup_core::engine::executor::{
     ActionResult, Clusters, ExecutorClock, JournalPort, OnNewReference, Ports, Progress, REFERENCE_SCAN_AFTER, Recheck,
-    RecheckResult, ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve, resume,
+    ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve, resume,
 };
 use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
 use trueup_core::engine::vault::Sealed;
-use trueup_core::engine::{Action, Admission, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
+use trueup_core::engine::{Action, Admission, Answers, Blocked, Chosen, IdentityRecord, Plan, RecheckResult, approve};
 use trueup_fleet::ibm::{ApiKey, Endpoints};
 use trueup_net::http::HttpClient;
 use trueup_sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};

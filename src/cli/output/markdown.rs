@@ -53,7 +53,7 @@ fn actions(all: &[Action]) -> Vec<String> {
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |".to_owned(),
     ];
     let mut sorted: Vec<&Action> = all.iter().collect();
-    sorted.sort_by(|one, other| one.finding.cmp(&other.finding));
+    sorted.sort_by(|one, other| one.finding().cmp(&other.finding()));
     for action in sorted {
         let blocked: Vec<String> =
             action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.as_str(), blocked.why)).collect();

@@ -41,7 +41,7 @@ pub fn table(page: &Page<'_>) -> String {
         lines.extend(findings(page, &elsewhere, &columns));
         let is_elsewhere = |action: &&Action| plan.targets.iter().all(|target| target.cluster != action.cluster);
         let mut actions: Vec<&Action> = plan.actions.iter().filter(is_elsewhere).collect();
-        actions.sort_by(|one, other| one.finding.cmp(&other.finding));
+        actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
         if !actions.is_empty() {
             lines.push(String::new());
             lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
@@ -62,7 +62,7 @@ fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<Str
     let plan = page.plan;
     let own: Vec<&Finding> = plan.findings.iter().filter(|one| is_of(one, target)).collect();
     let mut actions: Vec<&Action> = plan.actions.iter().filter(|one| one.cluster == target.cluster).collect();
-    actions.sort_by(|one, other| one.finding.cmp(&other.finding));
+    actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
     if own.is_empty() && actions.is_empty() {
         return Vec::new();
     }

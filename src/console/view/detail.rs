@@ -282,7 +282,7 @@ fn remedy_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line>
         Undo::None => "no undo",
     };
     let kind = draft.target.resource.kind;
-    let what = format!("{} {kind} {} ({}): {undo}", draft.verb.as_str(), draft.target.place(), draft.reason.as_str());
+    let what = format!("{} {kind} {} ({}): {undo}", draft.verb().as_str(), draft.target.place(), draft.reason.as_str());
     let mut lines = wrapped(&what, width, 2, Role::Text);
     for proof in &draft.ownership {
         lines.extend(wrapped(&format!("  ours: {proof}"), width, 4, Role::Muted));
