@@ -182,17 +182,17 @@ fn filters_narrow_and_a_filter_that_fits_nothing_is_a_slip() {
     }
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--cluster", "guest-b"]), @r##"
 ----- stderr
-trueup: --cluster: nothing is named guest-b; there are: guest-a, mgmt
+trueup: --cluster: no match for guest-b; there are: guest-a, mgmt
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--domain", "hosted-odic"]), @r##"
 ----- stderr
-trueup: --domain: nothing is named hosted-odic; there are: hosted-oidc, external-oidc, kubeconfig, powervs-tags, machineset-capacity
+trueup: --domain: no match for hosted-odic; there are: hosted-oidc, external-oidc, kubeconfig, powervs-tags, machineset-capacity
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--namespace", "openshift-confg"]), @r##"
 ----- stderr
-trueup: --namespace: nothing is named openshift-confg; there are: openshift-config, clusters, clusters-guest-a
+trueup: --namespace: no match for openshift-confg; there are: openshift-config, clusters, clusters-guest-a
 ----- exit 1
 "##);
 }
