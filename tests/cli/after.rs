@@ -72,7 +72,7 @@ async fn history_settles_what_a_killed_run_left_open_by_reading() {
     let fleet = fleet().await;
     let plan = killed_in_the_middle(&fleet).await;
     let away = text(&trueup(fleet.dir.path(), &["history", "show", &short(&plan)]));
-    assert!(away.contains("open: not yet known, cluster guest-a can't be reached"), "{away}");
+    assert!(away.contains("open: not yet known, cluster guest-a cannot be reached"), "{away}");
     let verified = text(&trueup(fleet.dir.path(), &["history", "verify"]));
     let listed = text(&on_fleet(&fleet, &["history"]));
     assert!(listed.contains("was found unchanged") && listed.contains("1 unchanged"), "{listed}");
@@ -148,7 +148,7 @@ async fn a_watch_says_that_what_is_missed_was_deleted_from_here() {
     while !line.contains("Secret/openshift-config/old-client") {
         line = next().await;
     }
-    let undo = format!("bring it back with trueup undo {}/a1", short(&plan));
+    let undo = format!("restore it with trueup undo {}/a1", short(&plan));
     assert!(line.contains("trueup deleted it at ") && line.contains(&undo), "{line}");
     child.kill().await.unwrap();
 }
@@ -213,7 +213,7 @@ async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
         assert_eq!(planned.status.code(), Some(3), "case: {case}: {said}");
         assert!(said.contains("backup: ") && said.contains(says), "case: {case}: {said}");
         let applied = on_fleet(&fleet, &["apply", "$TMP/undo.json", "--expect", &undo.id]);
-        assert_eq!((applied.status.code(), posts()), (Some(3), 0), "case: {case}: {}", text(&applied));
+        assert_eq!((applied.status.code(), posts()), (Some(4), 0), "case: {case}: {}", text(&applied));
         std::fs::write(path, bytes).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
     }

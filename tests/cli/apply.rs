@@ -73,7 +73,7 @@ async fn a_plan_is_applied_told_and_taken_back_and_no_secret_leaks() {
     let verified = trueup(fleet.dir.path(), &["history", "verify"]);
     assert_eq!(verified.status.code(), Some(0), "{}", text(&verified));
 
-    let undo = trueup(fleet.dir.path(), &["undo", short, "--out", "$TMP/undo.json"]);
+    let undo = trueup(fleet.dir.path(), &["undo", short, "--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/undo.json"]);
     assert_eq!(undo.status.code(), Some(0), "{}", text(&undo));
     let undo = Plan::read(&std::fs::read_to_string(fleet.dir.path().join("undo.json")).unwrap()).unwrap();
     let args = ["apply", "$TMP/undo.json", "--kubeconfig", "$TMP/kubeconfig", "-o", "json", "--expect"];
@@ -121,7 +121,7 @@ async fn refusals_have_their_codes_and_send_nothing() {
         ("another id", &kept, vec!["--expect", "0123456789abcdef"], 4, "this plan is"),
         ("no such action", &kept, vec!["--expect", &plan.id, "--only", "a99"], 1, "no action a99"),
         ("read-only", &kept, vec!["--expect", &plan.id, "--read-only"], 3, "read-only"),
-        ("onto a folder", &kept, vec!["--expect", &plan.id, "--from", "$TMP"], 3, "not written to"),
+        ("onto a folder", &kept, vec!["--expect", &plan.id, "--from", "$TMP"], 3, "cannot be written to"),
         ("edited", &edited, vec!["--expect", &plan.id], 4, "changed after it was made"),
         ("cut off", &cut, vec!["--expect", &plan.id], 1, "trueup plan --out"),
         ("of a newer schema", &newer, vec!["--expect", &plan.id], 1, "trueup/plan/v9"),

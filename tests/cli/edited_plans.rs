@@ -178,15 +178,19 @@ async fn a_plan_made_by_hand_is_refused_under_a_policy_that_denies_everything() 
     let deny = "[safety]\nsettle = \"0s\"\n[[policy]]\ncluster = \"*\"\ndeny = \"no changes\"\n";
     std::fs::write(fleet.dir.path().join("config.toml"), deny).unwrap();
     let uid = fleet.guest.look("v1", "Secret", "openshift-config/client").unwrap()["metadata"]["uid"].clone();
-    let delete = |api: &str, kind: &str, namespace: Value, name: &str| {
-        json!({"verb": "delete", "change": {}, "preconditions": {"uid": uid, "resourceVersion": "31"},
-            "target": {"apiVersion": api, "kind": kind, "namespace": namespace, "name": name, "uid": uid}})
+    let delete = |api: &str, kind: &str, namespace: Option<&str>, name: &str| {
+        let mut action = json!({"verb": "delete", "change": {}, "preconditions": {"uid": uid, "resourceVersion": "31"},
+            "target": {"apiVersion": api, "kind": kind, "name": name, "uid": uid}});
+        if let Some(namespace) = namespace {
+            action["target"]["namespace"] = json!(namespace);
+        }
+        action
     };
     let source = json!({"cluster": "mgmt", "apiVersion": "v1", "kind": "Secret", "namespace": "clusters-guest-a",
         "name": "client"});
     let attacks = [
-        ("a Secret of others", delete("v1", "Secret", json!("openshift-config"), "client")),
-        ("a Namespace", delete("v1", "Namespace", Value::Null, "openshift-config")),
+        ("a Secret of others", delete("v1", "Secret", Some("openshift-config"), "client")),
+        ("a Namespace", delete("v1", "Namespace", None, "openshift-config")),
         (
             "a ClusterRoleBinding",
             json!({"verb": "annotate", "change": {"set": {"x": "y"}, "remove": []}, "preconditions": {},
