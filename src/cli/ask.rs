@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::output::place;
 use super::terminal::{Stderr, write_stderr};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, Provenance, short_id};
+use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, Provenance, short_id, source_line};
 
 /// Whether an operator can be asked.
 pub fn is_interactive(context: &Context) -> bool {
@@ -26,6 +26,9 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
             let what = format!("{} {} {}", action.verb().as_str(), action.target.kind, place(&action.target));
             let line = format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster);
             write_stderr(&unmistakable(&line));
+            if let Some(source) = source_line(action) {
+                write_stderr(&unmistakable(&format!("      {source}")));
+            }
         }
         write_stderr(&words(plan, question));
         let line = read_line().await?;

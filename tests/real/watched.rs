@@ -142,7 +142,7 @@ async fn what_is_copied_can_be_tried_and_nothing_comes_of_it() {
     assert_eq!(at.send(&gone).await.unwrap().status, 200);
     let (create, _, _) = plan(&desk, &demo);
     let making = action(&create, &demo).unwrap();
-    assert_eq!(making.verb.as_str(), "create");
+    assert_eq!(making.verb().as_str(), "create");
     let rehearsal = tried(workloads, &create, making).await;
     assert!(
         matches!(&rehearsal, DryRunResult::Answered(reply) if reply.answer == Answer::Done),

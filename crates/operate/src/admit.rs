@@ -45,9 +45,10 @@ pub async fn admit(fleet: &Fleet, plan: Plan, chosen: Chosen, foreign: ForeignPl
     let actions: Vec<&Action> = actions.iter().collect();
     let mut recheck = Rechecker::new(fleet.clone(), names, plan);
     if provenance == Provenance::Foreign {
+        // How long a verdict has held is known between two lists of everything in its clusters.
         let settle = session.settings.settle();
-        recheck.now(&actions).await.map_err(OperateError::Start)?;
         tokio::time::sleep(settle).await;
+        fleet.resync().await?;
         recheck = recheck.settling(settle);
     }
     let now = recheck.now(&actions).await.map_err(OperateError::Start)?;

@@ -2,21 +2,27 @@
 //!
 //! Invariants: an undo is derived from this machine's journal and from what the clusters hold now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::{OperateError, chain};
 use crate::fleet::Fleet;
+use crate::fresh::FreshWorld as _;
 use crate::history::{Reach, pick, read_recovered};
+use crate::observe::conditions;
+use crate::plan::{PlanRequest, configured};
 use crate::recover::{clusters_of, is_same};
 use crate::session::Session;
 use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
 use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder};
 use trueup_core::engine::vault::{Backups, owners};
-use trueup_core::engine::{BackupSeen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
-use trueup_core::world::RiskClass;
+use trueup_core::engine::{
+    AccessAnswers, AccessQuestion, BackupSeen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, Plan, UndoPlan,
+    fields_at, undo, undo_access_questions,
+};
+use trueup_core::world::{Cluster, Resource};
 use trueup_fleet::live::Live;
 
 /// Plans the undo of a journal entry: the prefix of a plan's id, with `/ACTION` for one action. Open intents are resolved
@@ -42,29 +48,62 @@ pub(crate) async fn derive(
     entry: &Entry,
     only: Option<&str>,
 ) -> Result<UndoPlan, OperateError> {
-    let (clusters, classes) = match fleet {
+    let (clusters, live_clusters, mut found) = match fleet {
         Some(fleet) => {
             let asked = entry.clone();
-            fleet.ask(move |live| (clusters_of(live, &asked), classes_of(live, &asked))).await?
+            let read = move |live: &Live| {
+                (clusters_of(live, &asked), live_clusters_of(live, &asked), conditions(live))
+            };
+            fleet.ask(read).await?
         }
-        None => (Clusters::new(), BTreeMap::new()),
+        None => (Clusters::new(), BTreeMap::new(), Conditions::at(Timestamp::now())),
     };
     let looks = match session.state_folder()? {
         Some(folder) => read_actions(&folder, entry, only, &clusters).await?,
         None => BTreeMap::new(),
     };
     let undone = undo(entry, only, &looks, Timestamp::now(), session.settings.safety.plans.ttl)?;
-    Ok(undone.under_policy(&session.settings.policy, &classes)?)
+    let resources = match fleet {
+        Some(fleet) => {
+            let (resources, access) = access_of(fleet, &undone.plan, &live_clusters).await?;
+            found.access = access;
+            resources
+        }
+        None => Vec::new(),
+    };
+    let conditions = configured(session, &PlanRequest::default(), found);
+    Ok(undone.under(&conditions, &live_clusters, &resources)?)
 }
 
-/// The classes of the connected clusters a plan was applied to.
-fn classes_of(live: &Live, entry: &Entry) -> BTreeMap<String, RiskClass> {
-    let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
-    let class = |named: &ApprovedCluster| {
-        let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
-        Some((named.name.clone(), cluster.class))
+/// Asks for the permissions of an undo plan. Returns the kinds that are known, too.
+async fn access_of(
+    fleet: &Fleet,
+    plan: &Plan,
+    clusters: &BTreeMap<String, Cluster>,
+) -> Result<(Vec<Resource>, AccessAnswers), OperateError> {
+    let known = |live: &Live| {
+        let resources: HashSet<Resource> = live.view().observations().map(|(id, ..)| id.resource).collect();
+        resources.into_iter().collect::<Vec<Resource>>()
     };
-    clusters.iter().filter_map(class).collect()
+    let resources = fleet.ask(known).await?;
+    let mut questions: BTreeSet<AccessQuestion> = BTreeSet::new();
+    for action in &plan.actions {
+        let cluster = clusters.get(&action.cluster).map(|cluster| &cluster.name);
+        questions.extend(cluster.map(|name| undo_access_questions(action, name, &resources)).unwrap_or_default());
+    }
+    let mut fleet = fleet.clone();
+    let access = fleet.ask_access(questions).await;
+    Ok((resources, access))
+}
+
+/// The connected clusters a plan was applied to, by the names of the journal.
+fn live_clusters_of(live: &Live, entry: &Entry) -> BTreeMap<String, Cluster> {
+    let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
+    let found = |named: &ApprovedCluster| {
+        let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
+        Some((named.name.clone(), cluster.clone()))
+    };
+    clusters.iter().filter_map(found).collect()
 }
 
 /// Reads the object, backup and owners of every action.

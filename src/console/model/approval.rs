@@ -122,7 +122,7 @@ impl Approval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueup_core::engine::Tier;
+    use trueup_core::engine::{Provenance, Tier};
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millisecond(1_800_000_000_000 + millis).unwrap()
@@ -135,6 +135,7 @@ mod tests {
             deletions: count,
             actions: (0..count).map(|number| format!("a{number}")).collect(),
             asks: Asks::ClusterName(cluster.to_owned()),
+            provenance: Provenance::Here,
         }
     }
 

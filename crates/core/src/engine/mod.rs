@@ -31,6 +31,7 @@ mod judged;
 mod mark;
 mod origin;
 mod plan;
+mod preview;
 mod recheck;
 mod reference;
 mod rests_on;
@@ -62,7 +63,7 @@ pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CheckName, CloudPlace, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
-    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set, undo_access_questions,
 };
 pub use glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};
@@ -73,6 +74,7 @@ pub use plan::{
     PLAN_TTL, PLAN_TTL_MAX, Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
     TargetSource,
 };
+pub use preview::source_line;
 pub use recheck::{
     Current, Difference, FreshPlan, RecheckResult, build_fresh, recheck, scan_reference, undo_difference,
 };

@@ -23,11 +23,11 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) use inverse::is_gone;
 
 use super::canonical::NotCanonical;
-use super::gate::{PolicyRule, PolicySubject, judge_policy};
+use super::gate::{Conditions, PolicySubject, judge_policy, judge_undo};
 use super::journal::Entry;
 use super::plan::{Action, PLAN_SCHEMA, Plan, Summary, TargetRecord, TargetSource};
 use super::reference::ObjectRef;
-use crate::world::RiskClass;
+use crate::world::{Cluster, Resource, RiskClass};
 use inverse::inverse;
 
 /// An undo, and what is not in it.
@@ -127,25 +127,29 @@ pub fn undo(
 }
 
 impl UndoPlan {
-    /// Holds the plan against the policy: what a rule denies is blocked, and tiers rise. `classes` are those of the
-    /// clusters that are known; any other is prod.
+    /// Gates the plan by the current configuration: what a gate shuts is blocked, and tiers rise by policy. `clusters` are the
+    /// live clusters behind the journal's names; any other counts as prod. `resources` are the kinds whose access was asked for
+    /// ([`super::undo_access_questions`]).
     ///
     /// # Errors
-    /// Never for what a journal holds: its records have no numbers that are no integers.
-    pub fn under_policy(
+    /// Never for what a journal holds: its records have no numbers that are not integers.
+    pub fn under(
         mut self,
-        rules: &[PolicyRule],
-        classes: &BTreeMap<String, RiskClass>,
+        conditions: &Conditions,
+        clusters: &BTreeMap<String, Cluster>,
+        resources: &[Resource],
     ) -> Result<Self, NotCanonical> {
-        let class_of = |cluster: &str| classes.get(cluster).copied().unwrap_or(RiskClass::Prod);
+        let class_of = |cluster: &str| clusters.get(cluster).map_or(RiskClass::Prod, |cluster| cluster.class);
         for target in &mut self.plan.targets {
             target.class = class_of(&target.cluster);
         }
         let actions = self.plan.actions.iter();
         let subjects: Vec<PolicySubject<'_>> =
             actions.map(|action| policy_subject(action, class_of(&action.cluster))).collect();
-        let judged = judge_policy(rules, &subjects);
-        for (action, (blocked_by, tier)) in self.plan.actions.iter_mut().zip(judged) {
+        let judged = judge_policy(&conditions.policy, &subjects);
+        for (action, (mut blocked_by, tier)) in self.plan.actions.iter_mut().zip(judged) {
+            blocked_by.extend(judge_undo(action, clusters.get(&action.cluster), conditions, resources));
+            blocked_by.sort_by(|a, b| (a.gate.as_str(), &a.why).cmp(&(b.gate.as_str(), &b.why)));
             action.tier = action.tier.max(tier);
             action.blocked_by = blocked_by;
         }

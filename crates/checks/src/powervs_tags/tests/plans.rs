@@ -111,7 +111,8 @@ fn the_finding_belongs_to_who_points_and_an_unclaimed_one_to_nobody() {
     let of = |id: &str| plan.findings.iter().find(|finding| finding.id.ends_with(id)).unwrap();
     assert_eq!(of("vpc/vpc@clusters/demo").cluster, "mgmt");
     assert_eq!(of("vpc/stray@-").cluster, "");
-    let orphan = plan.actions.iter().find(|action| action.finding().unwrap_or_default().ends_with("vpc/stray@-")).unwrap();
+    let orphan =
+        plan.actions.iter().find(|action| action.finding().unwrap_or_default().ends_with("vpc/stray@-")).unwrap();
     assert_eq!((orphan.cluster.as_str(), orphan.selected), ("ibm:main", false));
     let targets: Vec<(&str, &str)> =
         plan.targets.iter().map(|target| (target.cluster.as_str(), target.identity.account.as_str())).collect();

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::engine::action::ActionDraft;
-use crate::world::ClusterName;
+use crate::engine::plan::Action;
+use crate::engine::reference::ObjectRef;
+use crate::world::{ClusterName, Resource};
 
 /// One permission, as a SelfSubjectAccessReview asks for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,21 +59,41 @@ pub fn access(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Bloc
     if !around.is_live(candidate.cluster()) {
         return None;
     }
-    let refusals: Vec<String> =
-        access_questions(candidate.draft).iter().filter_map(|question| refusal(question, around)).collect();
+    refused(&access_questions(candidate.draft), &around.conditions.access)
+}
+
+/// What has to be asked before an undo is offered in this live cluster. Kinds that are not among `resources` are not asked about:
+/// the server's own answer decides.
+pub fn undo_access_questions(action: &Action, cluster: &ClusterName, resources: &[Resource]) -> Vec<AccessQuestion> {
+    let ObjectRef { api_version, kind, namespace, cloud, .. } = &action.target;
+    let named = |one: &&Resource| one.kind == kind && one.api_version() == *api_version && cloud.is_none();
+    let Some(resource) = resources.iter().find(named) else { return Vec::new() };
+    let question = |verb: &&'static str| AccessQuestion {
+        cluster: cluster.clone(),
+        verb,
+        group: resource.group,
+        resource: resource.plural,
+        namespace: namespace.clone(),
+    };
+    action.verb().rbac().iter().map(question).collect()
+}
+
+/// The access gate for these questions.
+pub fn refused(questions: &[AccessQuestion], answers: &AccessAnswers) -> Option<Blocked> {
+    let refusals: Vec<String> = questions.iter().filter_map(|question| refusal(question, answers)).collect();
     if refusals.is_empty() {
         return None;
     }
     Some(blocked(GateName::Access, format!("{}; ask for the permission or use another context", refusals.join("; "))))
 }
 
-fn refusal(question: &AccessQuestion, around: &GateInputs<'_>) -> Option<String> {
+fn refusal(question: &AccessQuestion, answers: &AccessAnswers) -> Option<String> {
     let what = describe(question);
-    match around.conditions.access.get(question) {
+    match answers.get(question) {
         Some(AccessAnswer::Allowed) => None,
         Some(AccessAnswer::Denied { says }) if says.is_empty() => Some(format!("you may not {what}")),
         Some(AccessAnswer::Denied { says }) => Some(format!("you may not {what} ({says})")),
-        Some(AccessAnswer::Unknown { why }) => Some(format!("nobody could say whether you may {what}: {why}")),
+        Some(AccessAnswer::Unknown { why }) => Some(format!("cannot check whether you may {what}: {why}")),
         None => Some(format!("the cluster was not asked whether you may {what}")),
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
 
-use super::{Blocked, Candidate, GateInputs, GateName, blocked};
+use super::{Blocked, Candidate, Conditions, GateInputs, GateName, blocked};
 
 /// A weekly window: `Fri 16:00 - Mon 08:00 Europe/Berlin`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,11 +35,13 @@ const MINUTES_A_DAY: u16 = 24 * 60;
 
 /// Nothing is written inside a freeze window.
 pub fn freeze(_: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
-    let window = around.conditions.freeze.iter().find(|window| window.contains(around.conditions.now))?;
-    Some(blocked(
-        GateName::Freeze,
-        format!("the freeze window {window} is on; plan again after it, or change [safety] freeze"),
-    ))
+    freeze_window(around.conditions)
+}
+
+pub fn freeze_window(conditions: &Conditions) -> Option<Blocked> {
+    let window = conditions.freeze.iter().find(|window| window.contains(conditions.now))?;
+    let why = format!("freeze window {window} is active; plan again after it, or change [safety] freeze");
+    Some(blocked(GateName::Freeze, why))
 }
 
 impl FreezeWindow {

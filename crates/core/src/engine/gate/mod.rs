@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use access::{AccessAnswer, AccessAnswers, AccessQuestion, access_questions};
+pub use access::{AccessAnswer, AccessAnswers, AccessQuestion, access_questions, undo_access_questions};
 pub use backup::BackupCheck;
 pub use brake::DELETES_MAX;
 pub(super) use brake::{BrakeMode, over_brake};
@@ -39,9 +39,9 @@ pub use switch::ReadOnly;
 
 use super::action::{ActionDraft, Blocked, GateName, Verb};
 use super::finding::{CheckName, SubjectId};
-use super::plan::PLAN_TTL;
+use super::plan::{Action, PLAN_TTL};
 use super::tier::{Tier, tier};
-use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, RiskClass};
+use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, Resource, RiskClass};
 
 /// What the gates look at besides the actions themselves.
 #[derive(Debug, Clone)]
@@ -167,6 +167,26 @@ fn judge_single(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Gated {
     blocked_by.extend(SINGLE_GATES.iter().filter_map(|gate| gate(candidate, around)));
     let own = tier(candidate.draft, around.class(candidate));
     Gated { tier: policy::raise(own, candidate, around), blocked_by }
+}
+
+/// The gates of an undo besides the policy, in a live cluster. Its object is read right before it is sent, so that no list, proof or
+/// verdict is needed.
+pub(super) fn judge_undo(
+    action: &Action,
+    cluster: Option<&Cluster>,
+    conditions: &Conditions,
+    resources: &[Resource],
+) -> Vec<Blocked> {
+    let mut shut = vec![
+        switch::read_only_mode(conditions),
+        switch::kill_switch_file(conditions),
+        freeze::freeze_window(conditions),
+    ];
+    if let Some(cluster) = cluster {
+        shut.push(cluster::unverified(&cluster.name, conditions));
+        shut.push(access::refused(&undo_access_questions(action, &cluster.name, resources), &conditions.access));
+    }
+    shut.into_iter().flatten().collect()
 }
 
 impl Candidate<'_> {

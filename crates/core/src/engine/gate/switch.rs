@@ -1,6 +1,6 @@
 //! Gates that shut for everything at once: read-only mode and the kill switch.
 
-use super::{Blocked, Candidate, GateInputs, GateName, blocked};
+use super::{Blocked, Candidate, Conditions, GateInputs, GateName, blocked};
 
 /// Whether writing was ruled out, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,11 @@ pub enum ReadOnly {
 
 /// Nothing is written in read-only mode.
 pub fn read_only(_: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
-    match around.conditions.read_only {
+    read_only_mode(around.conditions)
+}
+
+pub fn read_only_mode(conditions: &Conditions) -> Option<Blocked> {
+    match conditions.read_only {
         ReadOnly::Off => None,
         ReadOnly::ByFlag => Some(blocked(GateName::ReadOnly, "started with --read-only; leave the flag out to write")),
         ReadOnly::ByConfig => {
@@ -24,6 +28,10 @@ pub fn read_only(_: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> 
 
 /// A file whose presence stops all writes.
 pub fn kill_switch(_: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
-    let file = around.conditions.kill_switch.as_ref()?;
-    Some(blocked(GateName::KillSwitch, format!("the kill switch {file} is there; writes go on when it is removed")))
+    kill_switch_file(around.conditions)
+}
+
+pub fn kill_switch_file(conditions: &Conditions) -> Option<Blocked> {
+    let file = conditions.kill_switch.as_ref()?;
+    Some(blocked(GateName::KillSwitch, format!("kill switch {file} exists; remove it to write")))
 }

@@ -5,8 +5,10 @@ use serde_json::json;
 use super::*;
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
 use crate::engine::plan::IdentityRecord;
-use crate::engine::testing::now;
-use crate::engine::{Glob, PLAN_TTL, PolicyEffect, Tier, Verb};
+use crate::engine::testing::{SECRETS, cluster, now};
+use crate::engine::{
+    AccessAnswer, GateName, Glob, PLAN_TTL, PolicyEffect, PolicyRule, ReadOnly, Tier, Verb, undo_access_questions,
+};
 
 fn secret(uid: Option<&str>) -> ObjectRef {
     ObjectRef {
@@ -167,11 +169,47 @@ fn the_policy_holds_for_an_undo_as_well() {
     ];
     for (case, rules, blocked, tier) in cases {
         let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look(ObjectNow::Absent));
-        let undo = undo.under_policy(&rules, &[("guest-a".to_owned(), RiskClass::Stage)].into()).unwrap();
+        let conditions = Conditions { policy: rules, ..Conditions::at(now()) };
+        let stage = Cluster { class: RiskClass::Stage, ..cluster("guest-a") };
+        let undo = undo.under(&conditions, &[("guest-a".to_owned(), stage)].into(), &[]).unwrap();
         let action = &undo.plan.actions[0];
         assert_eq!((action.blocked_by.len(), action.tier), (blocked, tier), "case: {case}: {action:?}");
         assert_eq!(undo.plan.targets[0].class, RiskClass::Stage, "case: {case}");
         undo.plan.verify_id().unwrap();
+    }
+}
+
+#[test]
+fn an_undo_passes_the_gates_of_the_current_configuration() {
+    type Shut = fn(&mut Conditions);
+    let cases: [(&str, Shut, &[GateName]); 5] = [
+        ("nothing shut", |_| {}, &[]),
+        ("read-only", |conditions| conditions.read_only = ReadOnly::ByFlag, &[GateName::ReadOnly]),
+        ("kill switch", |conditions| conditions.kill_switch = Some("stop".to_owned()), &[GateName::KillSwitch]),
+        (
+            "unverified TLS",
+            |conditions| conditions.unverified_tls = [cluster("guest-a").name].into(),
+            &[GateName::Insecure],
+        ),
+        (
+            "denied",
+            |conditions| {
+                let why = "denied".to_owned();
+                conditions.access.values_mut().for_each(|answer| *answer = AccessAnswer::Denied { says: why.clone() });
+            },
+            &[GateName::Access],
+        ),
+    ];
+    for (case, shut, expected) in cases {
+        let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look(ObjectNow::Absent));
+        let questions = undo_access_questions(&undo.plan.actions[0], &cluster("guest-a").name, &[SECRETS]);
+        assert_eq!(questions.iter().map(|question| question.verb).collect::<Vec<_>>(), ["create"]);
+        let mut conditions = Conditions::at(now());
+        conditions.access = questions.into_iter().map(|question| (question, AccessAnswer::Allowed)).collect();
+        shut(&mut conditions);
+        let undo = undo.under(&conditions, &[("guest-a".to_owned(), cluster("guest-a"))].into(), &[SECRETS]).unwrap();
+        let gates: Vec<GateName> = undo.plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate).collect();
+        assert_eq!(gates, expected, "case: {case}");
     }
 }
 

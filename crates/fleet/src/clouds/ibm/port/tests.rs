@@ -21,7 +21,7 @@ use crate::clouds::ibm::client::{ApiKey, Endpoints};
 use crate::clouds::{Accounts, ClusterWithAccounts};
 use trueup_core::engine::executor::{
     ActionResult, ClusterPort, Clusters, ExecutorClock, JournalPort, OnNewReference, Ports, Progress,
-    REFERENCE_SCAN_AFTER, Recheck, RecheckResult, ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve,
+    REFERENCE_SCAN_AFTER, Recheck, ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve,
     resume,
 };
 use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
