@@ -204,7 +204,7 @@ async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
         fleet.guest.request_log().iter().filter(|one| one.method == "POST" && one.target.contains("secrets")).count()
     };
     let cases: [(&str, &std::path::Path, &str); 2] =
-        [("no key", &key, "its key "), ("no backup", &sealed, "can't be read")];
+        [("no key", &key, "its key "), ("no backup", &sealed, "cannot be read")];
     for (case, path, says) in cases {
         let bytes = std::fs::read(path).unwrap();
         std::fs::remove_file(path).unwrap();
@@ -316,8 +316,8 @@ async fn a_state_folder_that_can_not_be_used_sends_nothing() {
     };
     let cases: [(&str, Spoil<'_>, &str); 3] = [
         ("a journal from two machines", &two_machines, "is from another journal"),
-        ("others can look in", &exposed, "others can look in"),
-        ("no folder can be made there", &no_folder, "can't be made or looked at"),
+        ("others can look in", &exposed, "has mode 755, expected 700"),
+        ("no folder can be made there", &no_folder, "cannot be made or read"),
     ];
     for (case, spoil, says) in cases {
         spoil();

@@ -168,7 +168,7 @@ fn a_folder_others_can_look_into_is_exit_1_with_the_remedy() {
     fs::set_permissions(state_path(&dir), fs::Permissions::from_mode(0o755)).unwrap();
     insta::assert_snapshot!(history(&dir, &[]), @r##"
 ----- stderr
-trueup: history: the state folder $TMP/.local/state/trueup has mode 755: others can look in; run chmod 700 $TMP/.local/state/trueup
+trueup: history: state folder $TMP/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/.local/state/trueup
 ----- exit 1
 "##);
     assert_eq!(history(&dir, &[]), history(&dir, &["verify"]), "verify gives no all-clear either");

@@ -4,7 +4,7 @@
 //! parsed, at the speed of a byte search. What is passed over is checked for its end and the nesting of its brackets
 //! and not for more; what is kept is read strictly.
 //!
-//! Always true: text that ends too early is an error, wherever it ends.
+//! Invariants: text that ends too early is an error, wherever it ends.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! A cluster as it was written down: its objects, and what the recording claims to hold.
 //!
-//! Always true: a kind is complete only where the recording says so; nobody's silence proves an absence.
-//! Not here: reading files (`fleet::snapshot`), decoding objects (`observe::recorded`).
+//! Invariants: a kind is complete only where the recording says so; nobody's silence proves an absence.
+//! Elsewhere: reading files (`fleet::snapshot`), decoding objects (`observe::recorded`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

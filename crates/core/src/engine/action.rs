@@ -1,6 +1,6 @@
 //! An action as a domain proposes it: exactly what would be sent, why, and what already speaks against it.
 //!
-//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
+//! Invariants: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
 //! the tier and the gates that need more than the domain knows.
 //!
 //! # What `change` holds

@@ -1,6 +1,6 @@
 //! Findings become a plan.
 //!
-//! Always true:
+//! Invariants:
 //! - the same input gives the same bytes, in whatever order it came;
 //! - what the user asked to see narrows the file, never the counts the brake rests on;
 //! - an accepted finding is shown and has no actions.

@@ -1,6 +1,6 @@
 //! A finding: a subject, what was judged of it, and the evidence a person can check.
 //!
-//! Always true: a secret's value is never in a finding; the expected and actual trees say `<40 bytes>` instead.
+//! Invariants: a secret's value is never in a finding; the expected and actual trees say `<40 bytes>` instead.
 
 use std::cmp::Ordering;
 

@@ -7,8 +7,8 @@
 //! A field is a JSON pointer. A part in brackets picks the item of a list by one of its keys:
 //! `/status/conditions/[type=Paused]/status`.
 //!
-//! Always true: a field that is not there, one that is null and one that leads through something else are the same.
-//! Not here: content of Secrets. No digest of a secret is ever in a plan.
+//! Invariants: a field that is not there, one that is null and one that leads through something else are the same.
+//! Elsewhere: content of Secrets. No digest of a secret is ever in a plan.
 
 use std::collections::BTreeMap;
 

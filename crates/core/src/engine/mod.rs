@@ -10,7 +10,7 @@
 //! - `tombstones`: what we deleted of late, so that a reference to it can be told from any other.
 //! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
-//! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
+//! Invariants: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
 //! whatever order it came.
 
 mod accept;

@@ -10,7 +10,7 @@
 
 mod action;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -270,10 +270,15 @@ impl Plan {
             return Err(PlanReadError::OtherId { written, computed });
         }
         // One by one, so that the error names the action.
-        let mut actions = Vec::new();
+        let (mut actions, mut ids) = (Vec::new(), BTreeSet::new());
         if let Some(Value::Array(found)) = json.get_mut("actions") {
             for action in std::mem::take(found) {
-                actions.push(Action::try_from(ActionFile::deserialize(&action)?)?);
+                let action = Action::try_from(ActionFile::deserialize(&action)?)?;
+                // Journal and report know an action by its id.
+                if !ids.insert(action.id.clone()) {
+                    return Err(ActionReadError { action: action.id, fault: ActionFault::Repeated }.into());
+                }
+                actions.push(action);
             }
         }
         let mut plan = Self::deserialize(json)?;
@@ -421,6 +426,11 @@ mod tests {
             let error = Plan::read(&file.to_string()).unwrap_err().to_string();
             assert!(error.contains(expected), "case: {case}: {error}");
         }
+        let mut twice = serde_json::to_value(&plan).unwrap();
+        twice["actions"] = json!([twice["actions"][0], twice["actions"][0]]);
+        twice["id"] = json!(id_of(&twice).unwrap());
+        let error = Plan::read(&twice.to_string()).unwrap_err().to_string();
+        assert!(error.contains("action a1: its id is used twice"), "{error}");
     }
 
     #[test]

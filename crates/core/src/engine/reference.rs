@@ -3,7 +3,7 @@
 //! Both are read by the same fields, so that whoever shows, filters or counts needs to know no difference. In JSON they have
 //! two shapes: `{apiVersion, kind, namespace, name, uid}` and `{cloud, account, kind, id, crn, name}`.
 //!
-//! Always true: of a cloud resource, `kind` and `name` say what [`CloudRef`] says, and the fields it has none of are empty.
+//! Invariants: of a cloud resource, `kind` and `name` say what [`CloudRef`] says, and the fields it has none of are empty.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Text from outside, made fit to be printed.
 //!
-//! Always true: whatever a cluster or a file says, nothing that a terminal would act upon, and nothing that hides or
+//! Invariants: whatever a cluster or a file says, nothing that a terminal would act upon, and nothing that hides or
 //! reorders text, leaves here unescaped. Everything that is printed and is not our own words comes through here.
 //!
 //! Names with escape sequences in them are data like others: they are shown, not obeyed and not dropped.

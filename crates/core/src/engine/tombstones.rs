@@ -1,12 +1,12 @@
 //! Tombstones: what trueup deleted of late, so that a reference to it can be told from any other. Pure.
 //!
-//! Always true:
+//! Invariants:
 //! - a tombstone is about one object of one cluster, known by its identity and not by its name;
 //! - what was brought back, by whichever plan, has none; neither has what was deleted longer ago than
 //!   [`TOMBSTONE_TIME`];
 //! - a finding only gains by one: a code, a line of evidence, and one action more, which is not ticked.
 //!
-//! Not here: reading the journal (`cli`), and bringing back what can be compared with the cluster first ([`super::undo()`]).
+//! Elsewhere: reading the journal (`cli`), and bringing back what can be compared with the cluster first ([`super::undo()`]).
 
 use std::collections::BTreeMap;
 

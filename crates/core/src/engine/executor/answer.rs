@@ -1,6 +1,6 @@
 //! What a server answered, by class.
 //!
-//! Always true: no text of a body gets into a sentence but a `Status`' reason, when it is one plain word, and the names of
+//! Invariants: no text of a body gets into a sentence but a `Status`' reason, when it is one plain word, and the names of
 //! the managers that own a field, when they are made of characters such a name has.
 
 use std::time::Duration;

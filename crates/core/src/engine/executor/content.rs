@@ -1,6 +1,6 @@
 //! What stands under the keys of a Secret or ConfigMap, and the words in which a change of it is sent.
 //!
-//! Always true:
+//! Invariants:
 //! - bytes are wiped when they are dropped, those of a request as well;
 //! - `Debug` tells lengths and never a byte;
 //! - a change names only what it changes, so that everything else of the object stays.
@@ -36,7 +36,7 @@ impl Content {
     /// # Errors
     /// One sentence without a word of it.
     pub fn of(kind: &str, json: &[u8]) -> Result<Self, String> {
-        let unreadable = |_| "its content can't be read".to_owned();
+        let unreadable = |_| "its content cannot be read".to_owned();
         let keys = if kind == SECRET {
             let object: Object<Decoded> = serde_json::from_slice(json).map_err(unreadable)?;
             object.data.unwrap_or_default().into_iter().map(|(key, value)| (key, value.0)).collect()
@@ -391,7 +391,7 @@ mod tests {
     fn what_is_secret_is_in_no_debug_and_no_error() {
         assert!(!format!("{:?}", patch()).contains("s3cret"), "{:?}", patch());
         let odd = Content::of("Secret", br#"{"data":{"value":"s3cret, and no base64"}}"#).map(|_| ());
-        assert_eq!(odd, Err("its content can't be read".to_owned()));
+        assert_eq!(odd, Err("its content cannot be read".to_owned()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Trying an action without doing it: the reads, the comparison and the body of the real write, sent as a dry run.
 //!
-//! Always true:
+//! Invariants:
 //! - nothing is changed, sealed or written down: a rehearsal leaves no trace but requests;
 //! - what is copied is read as for the real write, and neither it nor what the server answers is kept;
 //! - what would not be sent in mode is not sent here.

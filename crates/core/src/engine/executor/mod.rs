@@ -6,7 +6,7 @@
 //!   └── the next wave                                  └──── read, compare ◄────┘
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - an intent is on disk before its request is sent, and a backup before the intent of a delete or of new content;
 //! - a write carries the uid and the version the plan shows; anything else is a skipped action with its reason;
 //! - what is copied has the uid and the version the plan shows, read right before, and is never in journal or plan;

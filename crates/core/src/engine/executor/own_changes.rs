@@ -3,7 +3,7 @@
 //! A plan binds all of them to the tags it was made for. The first one changes those tags, and the others are bound to
 //! what it left, as long as nobody else came between.
 //!
-//! Always true: only tags that were read after a change of this run's own are taken for those of the plan.
+//! Invariants: only tags that were read after a change of this run's own are taken for those of the plan.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

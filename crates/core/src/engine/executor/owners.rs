@@ -1,6 +1,6 @@
 //! Which owners of an object still live.
 //!
-//! Always true: an owner comes back with an object only when it was read and has the uid the object names. With a dead
+//! Invariants: an owner comes back with an object only when it was read and has the uid the object names. With a dead
 //! owner the garbage collector would delete the object again at once; with one nobody could read it might.
 
 use futures::future::join_all;

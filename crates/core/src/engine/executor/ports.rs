@@ -1,6 +1,6 @@
 //! What the executor touches, one trait each, so that tests can let every one of them fail.
 //!
-//! Always true: nothing behind these ports decides. They read, write and say what they saw.
+//! Invariants: nothing behind these ports decides. They read, write and say what they saw.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! What an action wants of the cluster, with everything its request needs.
 //!
-//! Always true: whatever changes or deletes an object that is there is bound to its uid and version; whatever makes one
+//! Invariants: whatever changes or deletes an object that is there is bound to its uid and version; whatever makes one
 //! wants its name free.
 
 use std::collections::BTreeMap;

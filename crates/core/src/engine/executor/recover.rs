@@ -1,6 +1,6 @@
 //! What a crash left open, settled by reading.
 //!
-//! Always true: nothing is sent here.
+//! Invariants: nothing is sent here.
 
 use jiff::Timestamp;
 

@@ -1,12 +1,12 @@
 //! Requests to a cluster: the one place in the program that writes to it.
 //!
-//! Always true:
+//! Invariants:
 //! - a request goes out once, and only with the token of its intent; nothing here tries again;
 //! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
 //! - a change carries uid and version of the object, and what is applied is never forced on another manager;
 //! - a 404 counts as absence only when the server names the very object.
 //!
-//! Not here: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
+//! Elsewhere: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -152,7 +152,7 @@ impl KubeCluster {
             if got.status != StatusCode::OK {
                 return Err(format!("the server answered {}", got.status.as_u16()));
             }
-            let page: Page<'_> = serde_json::from_slice(&got.body).map_err(|_| "the list can't be read".to_owned())?;
+            let page: Page<'_> = serde_json::from_slice(&got.body).map_err(|_| "the list cannot be read".to_owned())?;
             for item in page.items.unwrap_or_default() {
                 if !items.is_empty() {
                     items.push(b',');
@@ -192,7 +192,8 @@ impl KubeCluster {
         if got.status != StatusCode::OK {
             return Err(format!("asking for the kinds of {} gave {}", target.api_version, got.status.as_u16()));
         }
-        let list: List = serde_json::from_slice(&got.body).map_err(|_| "the list of kinds can't be read".to_owned())?;
+        let list: List =
+            serde_json::from_slice(&got.body).map_err(|_| "the list of kinds cannot be read".to_owned())?;
         let entry = list.resources.into_iter().find(|one| one.kind == target.kind && !one.name.contains('/'));
         let entry = entry.ok_or_else(|| format!("{} has no kind {}", target.api_version, target.kind))?;
         let served = Served { plural: entry.name, namespaced: entry.namespaced };
@@ -213,7 +214,7 @@ impl KubeCluster {
             .header(header::ACCEPT, JSON)
             .header(header::CONTENT_TYPE, content_type)
             .body(Body::from(Bytes::from_owner(body)))
-            .map_err(|_| "the request can't be put into words".to_owned())?;
+            .map_err(|_| "the request cannot be put into words".to_owned())?;
         let asking = async {
             let response = self.client.send(request).await.map_err(|_| "the request failed".to_owned())?;
             let (head, mut body) = response.into_parts();

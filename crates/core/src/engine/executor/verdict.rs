@@ -1,6 +1,6 @@
 //! What an answer and the read after it mean together. Pure.
 //!
-//! Always true:
+//! Invariants:
 //! - only what was read decides; an answer alone never ends an action as done;
 //! - an action fails only when no request of it was carried out and none can be any more. Anything less is unknown.
 
@@ -22,7 +22,7 @@ pub(super) enum Next {
 pub(super) fn difference(uid: &str, resource_version: &str, reading: &Reading) -> Option<String> {
     match reading {
         Reading::Absent => Some("it is gone already".to_owned()),
-        Reading::Unknown(why) => Some(format!("it can't be read: {why}")),
+        Reading::Unknown(why) => Some(format!("it cannot be read: {why}")),
         Reading::Present(seen) if seen.uid != uid => {
             Some("another object has its name now: it was deleted and created again".to_owned())
         }
@@ -121,7 +121,7 @@ fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Op
     if as_before || may_bind_again(ready, reading) {
         None
     } else {
-        unsure("somebody else changed it meanwhile; whether it was changed as planned before is not known")
+        unsure("it changed meanwhile; whether the planned change was applied before is unknown")
     }
 }
 
@@ -168,7 +168,7 @@ fn unreadable(reading: &Reading) -> ActionResult {
         Reading::Unknown(why) => why.as_str(),
         Reading::Present(_) | Reading::Absent => "",
     };
-    ActionResult::Unknown { why: format!("it was sent, and what came of it can't be read: {why}") }
+    ActionResult::Unknown { why: format!("sent, not verified ({why})") }
 }
 
 fn refusal(reply: &Reply) -> String {

@@ -1,6 +1,6 @@
 //! The way of a wave's actions: judged again, read, sealed, journalled, sent, looked after.
 //!
-//! Always true: requests go out in small groups, and between two groups a stop is noticed.
+//! Invariants: requests go out in small groups, and between two groups a stop is noticed.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

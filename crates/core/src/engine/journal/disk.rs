@@ -1,6 +1,6 @@
 //! The few things the journal asks of a disk.
 //!
-//! Always true: nothing here knows what the bytes mean. Tests put a disk in its place that is full, breaks, or forgets
+//! Invariants: nothing here knows what the bytes mean. Tests put a disk in its place that is full, breaks, or forgets
 //! what was not synced.
 
 use std::fmt;

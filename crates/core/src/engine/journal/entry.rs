@@ -1,6 +1,6 @@
 //! The records of one plan, read together.
 //!
-//! Always true: what became of an action is decided by its latest record; a request of which nobody knows what came is open,
+//! Invariants: what became of an action is decided by its latest record; a request of which nobody knows what came is open,
 //! and stays so until somebody has read the object, whatever is answered to a later request.
 //! That a later run skipped an action says nothing about what an earlier one did.
 

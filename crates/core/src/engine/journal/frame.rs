@@ -8,7 +8,7 @@
 //! The chain begins with the hash of the format's name. The CRC leaves the length out on purpose: when the length of
 //! the last record is damaged, the rest still has its CRC, so it is not taken for an append that never finished.
 //!
-//! Always true:
+//! Invariants:
 //! - a file that was cut anywhere is read up to the cut, and the torn tail is reported;
 //! - a flipped byte anywhere is damage at the offset of its record: nothing is ever cut off because of it;
 //! - a record that says the journal begins anew is the first, or damage;

@@ -1,6 +1,6 @@
 //! The journal: what the engine meant to do, and what came of it.
 //!
-//! Always true:
+//! Invariants:
 //! - what [`Journal::append`] has returned for is on the disk, in order, all of it;
 //! - what a record says is never changed: undo appends, and plans past their time are dropped whole, with a record
 //!   that carries the hash of all that was there;
@@ -13,7 +13,7 @@
 //! - `retention`: what is dropped when it is old enough.
 //! - `frame`: the bytes of a record. `disk`: the few things asked of a disk, so that tests can let them fail.
 //!
-//! Not here: deciding what to do ([`super::Plan`]), the objects that were deleted ([`super::vault`]).
+//! Elsewhere: deciding what to do ([`super::Plan`]), the objects that were deleted ([`super::vault`]).
 //! Why a file and no database: `docs/decisions/0009-journal-file.md`.
 
 mod disk;

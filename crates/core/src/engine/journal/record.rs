@@ -1,6 +1,6 @@
 //! What the journal holds, record by record.
 //!
-//! Always true:
+//! Invariants:
 //! - every field is named on purpose: no text of a server goes in, and of an object nothing but labels, annotations and
 //!   patched fields, none of which is secret;
 //! - words may be added, none may change its meaning: old journals are read for as long as they exist.

@@ -1,6 +1,6 @@
 //! What is dropped from the journal when it is old enough.
 //!
-//! Always true:
+//! Invariants:
 //! - a plan goes whole or stays whole; one that is open or never came to its end stays;
 //! - what is kept says the same as before, in the same order;
 //! - the new file begins with the hash of the last record of the old one, so that whoever kept that hash elsewhere can

@@ -1,6 +1,6 @@
 //! Who can open what is sealed.
 //!
-//! Always true: the key of the state folder is made once and never replaced, because every backup before would be lost
+//! Invariants: the key of the state folder is made once and never replaced, because every backup before would be lost
 //! with it. No key is ever shown.
 
 use std::fmt;
