@@ -24,7 +24,7 @@ use trueup_core::engine::executor::{Recheck, ReferenceScan};
 use trueup_core::engine::{
     Action, Blocked, Difference, Finding, GateName, IdentityRecord, Plan, RecheckResult, State, Verb,
 };
-use trueup_core::world::{ClusterIdentity, ClusterName};
+use trueup_core::world::ClusterName;
 use trueup_fleet::account::IbmClient;
 use trueup_fleet::connect::{TlsTrust, identity};
 use trueup_fleet::live::{Live, Settled};
@@ -235,8 +235,7 @@ impl<P: Replan> Recheck for Rechecker<P> {
                 return account.id().await.ok().map(|id| IdentityRecord::of_account(&id));
             }
             let (client, _) = self.planner.connection(name).await?;
-            let ClusterIdentity { kube_system_uid, ca_sha256 } = identity::read(&client).await.identity;
-            Some(IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() })
+            Some(identity::read(&client).await.identity)
         }
         .boxed()
     }

@@ -43,6 +43,7 @@ mod tombstones;
 mod undo;
 pub mod vault;
 
+pub use crate::world::ClusterIdentity as IdentityRecord;
 pub use accept::AcceptRule;
 pub use action::{
     ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, Restores, SourceBinding, Stake, Target, Undo, Verb,
@@ -70,9 +71,8 @@ pub use judged::{JudgedFields, judged_digest};
 pub use mark::{MarkKey, MarkKeyError, Provenance};
 pub use origin::{BadEntry, Origin};
 pub use plan::{
-    Acceptance, Action, ActionFault, ActionReadError, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA,
-    PLAN_TTL, PLAN_TTL_MAX, Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
-    TargetSource,
+    Acceptance, Action, ActionFault, ActionReadError, Finding, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, PLAN_TTL_MAX,
+    Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord, TargetSource,
 };
 pub use preview::source_line;
 pub use recheck::{

@@ -59,7 +59,7 @@ pub struct TargetRecord {
     pub cluster: String,
     pub source: TargetSource,
     pub class: RiskClass,
-    pub identity: IdentityRecord,
+    pub identity: ClusterIdentity,
 }
 
 /// Where the facts of a target come from.
@@ -99,41 +99,6 @@ impl TargetSource {
             Self::Cloud => "cloud",
             Self::Journal => "journal",
         }
-    }
-}
-
-/// Which cluster or account it really was. What could not be read is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct IdentityRecord {
-    pub kube_system_uid: String,
-    pub ca_sha256: String,
-    /// The id of a cloud account, which has neither of the others. Clusters have none, and their plans don't name it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub account: String,
-}
-
-impl IdentityRecord {
-    /// Who a member of the fleet is, as far as that is known.
-    pub fn of(member: &Cluster) -> Self {
-        let ClusterIdentity { kube_system_uid, ca_sha256 } = member.identity.clone();
-        match &member.source {
-            ClusterSource::Cloud { account, .. } => Self::of_account(account),
-            ClusterSource::Kubeconfig { .. }
-            | ClusterSource::Hosted { .. }
-            | ClusterSource::Snapshot
-            | ClusterSource::Local => Self { kube_system_uid, ca_sha256, ..Self::default() },
-        }
-    }
-
-    /// A cloud account by its id.
-    pub fn of_account(id: &str) -> Self {
-        Self { account: id.to_owned(), ..Self::default() }
-    }
-
-    /// Whether it says enough to tell one cluster or account from all others.
-    pub fn is_known(&self) -> bool {
-        let Self { kube_system_uid, ca_sha256, account } = self;
-        !account.is_empty() || (!kube_system_uid.is_empty() && !ca_sha256.is_empty())
     }
 }
 

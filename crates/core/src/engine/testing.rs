@@ -47,7 +47,11 @@ pub fn cluster(name: &str) -> Cluster {
         source: ClusterSource::Kubeconfig { context: name.to_owned() },
         hosted_by: None,
         link: Link::Idle,
-        identity: ClusterIdentity { kube_system_uid: "uid-of-kube-system".to_owned(), ca_sha256: "c0ffee".to_owned() },
+        identity: ClusterIdentity {
+            kube_system_uid: "uid-of-kube-system".to_owned(),
+            ca_sha256: "c0ffee".to_owned(),
+            ..ClusterIdentity::default()
+        },
         served: Served::Unknown(Gap::new(GapCause::NotObserved, "not asked")),
     }
 }

@@ -140,19 +140,39 @@ pub enum Link {
     Recorded,
 }
 
-/// What makes a cluster itself, whatever people call it.
-///
-/// Both empty means: not known, and then nothing is ever applied there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What makes a cluster or a cloud account itself, whatever its name. What could not be read is empty, and where the identity is
+/// not known nothing is ever applied.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct ClusterIdentity {
     pub kube_system_uid: String,
     /// SHA-256 (hex) over the sorted DER fingerprints in ConfigMap `kube-root-ca.crt` of kube-system.
     pub ca_sha256: String,
+    /// The id of a cloud account, which has neither of the others. Clusters have none, and their plans do not name it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub account: String,
 }
 
 impl ClusterIdentity {
+    /// Returns the identity of a member of the fleet, as far as it is known.
+    pub fn of(member: &Cluster) -> Self {
+        match &member.source {
+            ClusterSource::Cloud { account, .. } => Self::of_account(account),
+            ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => member.identity.clone(),
+        }
+    }
+
+    /// A cloud account by its id.
+    pub fn of_account(id: &str) -> Self {
+        Self { account: id.to_owned(), ..Self::default() }
+    }
+
+    /// Whether it tells one cluster or account from all others.
     pub fn is_known(&self) -> bool {
-        !self.kube_system_uid.is_empty() && !self.ca_sha256.is_empty()
+        let Self { kube_system_uid, ca_sha256, account } = self;
+        !account.is_empty() || (!kube_system_uid.is_empty() && !ca_sha256.is_empty())
     }
 }
 

@@ -18,7 +18,8 @@ use super::in_flight::InFlight;
 use super::report::ActionResult;
 use crate::engine::journal::{Answer, Journal, Record};
 use crate::engine::vault::{Sealed, Vault, owners, restorable};
-use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef, RecheckResult, cloud_version};
+use crate::engine::{Action, Blocked, ObjectRef, RecheckResult, cloud_version};
+use crate::world::ClusterIdentity;
 
 /// The clusters of a run, by the names the plan uses.
 pub type Clusters = BTreeMap<String, Arc<dyn ClusterPort>>;
@@ -114,7 +115,7 @@ pub struct Reply {
 /// Judging again, with fresh and consistent lists.
 pub trait Recheck: Send {
     /// Reads who the cluster is; nothing when that can't be told.
-    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>>;
+    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>>;
 
     /// Lists everything these actions rest on again and judges. One answer an action, in their order.
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>>;

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{IdentityRecord, ObjectRef, Verb};
+use crate::engine::{ObjectRef, Verb};
+use crate::world::ClusterIdentity;
 
 /// One thing that was meant, done or seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +155,7 @@ const REDACTED: &str = "redacted";
 #[serde(deny_unknown_fields)]
 pub struct ApprovedCluster {
     pub name: String,
-    pub identity: IdentityRecord,
+    pub identity: ClusterIdentity,
 }
 
 /// The labels or annotations a request sets or takes off; one that is not there has no value.

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::*;
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
-use crate::engine::plan::IdentityRecord;
 use crate::engine::testing::{SECRETS, cluster, now};
 use crate::engine::{
     AccessAnswer, GateName, Glob, PLAN_TTL, PolicyEffect, PolicyRule, ReadOnly, Tier, Verb, undo_access_questions,
 };
+use crate::world::ClusterIdentity;
 
 fn secret(uid: Option<&str>) -> ObjectRef {
     ObjectRef {
@@ -24,7 +24,7 @@ fn secret(uid: Option<&str>) -> ObjectRef {
 fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
     let (plan, action) = ("sha256:aa".to_owned(), "a1".to_owned());
     let identity =
-        IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..IdentityRecord::default() };
+        ClusterIdentity { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..ClusterIdentity::default() };
     let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
     let mut records = vec![Record::PlanApproved {
         plan: plan.clone(),
