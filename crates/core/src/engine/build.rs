@@ -62,7 +62,7 @@ pub struct PlanScope {
     pub clusters: Vec<Glob>,
     /// Kinds without namespaces are in none of them, and are left out when any is named.
     pub namespaces: Vec<Glob>,
-    /// Only these, when somebody pointed at them.
+    /// Only these, when the user chose them.
     pub subjects: Option<BTreeSet<SubjectId>>,
 }
 

@@ -1,4 +1,4 @@
-//! Fields of an object as a JSON merge patch names them (RFC 7386): what they are now, whether they are as they shall be.
+//! Fields of an object as a JSON merge patch names them (RFC 7386): their present values, and whether they are as desired.
 //!
 //! Invariants: a list is one value, and null means that there is nothing.
 

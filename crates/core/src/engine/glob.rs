@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Glob(String);
 
-/// A pattern nobody can have meant.
+/// A pattern that matches nothing on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a pattern cannot be empty; `*` matches everything")]
 pub struct EmptyGlob;

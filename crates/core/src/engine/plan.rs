@@ -166,7 +166,7 @@ pub struct Preconditions {
     pub uid: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
-    /// For kinds whose version moves by itself.
+    /// For kinds whose version their controllers move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<JudgedFields>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -251,7 +251,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The step each action belongs to, in the plan's order: 0 waits for nobody, every other comes after all it depends on.
+    /// The step each action belongs to, in the plan's order: 0 depends on nothing, every other comes after all it depends on.
     pub fn steps(&self) -> Vec<usize> {
         let places: BTreeMap<&str, usize> = self.actions.iter().map(|action| action.id.as_str()).zip(0..).collect();
         let mut steps = vec![0; self.actions.len()];
@@ -404,10 +404,10 @@ mod tests {
         let plan = drafts.into_iter().fold(given(), |given, finding| given.finding(finding)).plan();
         type Waits = &'static [(usize, &'static [usize])];
         let cases: [(&str, Waits, [usize; 4]); 4] = [
-            ("nobody waits", &[], [0, 0, 0, 0]),
+            ("no dependencies", &[], [0, 0, 0, 0]),
             ("a chain against the plan's order", &[(0, &[1]), (1, &[2]), (2, &[3])], [3, 2, 1, 0]),
             ("for the later of two", &[(3, &[0, 2]), (2, &[1])], [0, 0, 1, 2]),
-            ("for nobody of this plan", &[(0, &[9])], [0, 0, 0, 0]),
+            ("on an unknown action", &[(0, &[9])], [0, 0, 0, 0]),
         ];
         for (case, waits, expected) in cases {
             let mut plan = plan.clone();
@@ -421,6 +421,6 @@ mod tests {
         for (place, other) in [(0, 1), (1, 0)] {
             circle.actions[place].depends_on = vec![circle.actions[other].id.clone()];
         }
-        assert_eq!(circle.steps()[2..], [0, 0], "those that wait for each other keep nobody");
+        assert_eq!(circle.steps()[2..], [0, 0], "a circle does not hold up the others");
     }
 }

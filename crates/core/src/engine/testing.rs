@@ -1,4 +1,4 @@
-//! Builders for the tests of this room: valid and dull, so that a test states only what matters.
+//! Builders for the tests of the engine: valid and minimal, so that a test states only what matters.
 //!
 //! The dull world: one live prod cluster `guest-a` whose identity is known, whose lists are complete and just confirmed,
 //! where every permission is given.

@@ -41,7 +41,7 @@ pub fn printable(text: &str, charset: Charset) -> String {
     line
 }
 
-/// JSON text in which what a terminal would act upon is written as an escape: the same JSON to whoever parses it.
+/// JSON text in which what a terminal would act upon is written as an escape: the same JSON for every parser.
 pub fn printable_json(json: &str) -> String {
     // Looked at in blocks and without leaving one early, which compiles to a few wide instructions a block.
     let is_plain = |block: &[u8]| block.iter().fold(true, |plain, &byte| plain & (is_plain(byte) | (byte == b'\n')));

@@ -1,4 +1,4 @@
-//! Tombstones: what trueup deleted of late, so that a reference to it can be told from any other. Pure.
+//! Tombstones: recent deletions by trueup, so that a reference to a deleted object is recognized. Pure.
 //!
 //! Invariants:
 //! - a tombstone is about one object of one cluster, known by its identity and not by its name;
@@ -22,13 +22,13 @@ use super::reference::ObjectRef;
 use super::undo::is_gone;
 use crate::world::{Cluster, ClusterIdentity, Resource};
 
-/// How long a delete is remembered this way: what nobody missed for a week was not needed.
+/// How long a delete is remembered this way: what was not missed for a week was not needed.
 pub const TOMBSTONE_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The code of a finding whose object trueup deleted.
 pub const DELETED_BY_TRUEUP: &str = "deleted-by-trueup";
 
-/// An object that trueup deleted, seen gone, and nobody has brought back through it.
+/// An object that trueup deleted, verified gone, and not restored through trueup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
     pub plan: String,
@@ -63,7 +63,7 @@ pub fn tombstones(entries: &[Entry], now: Timestamp) -> Vec<Tombstone> {
 }
 
 /// Says of every missing object that trueup deleted it, and offers to bring it back. `resources` are the kinds that are
-/// looked at; of any other nobody knows how to address it.
+/// looked at; no other kind can be addressed.
 pub fn raise(judged: &mut [Judged], stones: &[Tombstone], clusters: &[&Cluster], resources: &[Resource]) {
     if stones.is_empty() {
         return;

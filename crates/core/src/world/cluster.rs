@@ -11,7 +11,7 @@ pub struct Cluster {
     pub name: ClusterName,
     pub class: RiskClass,
     pub source: ClusterSource,
-    /// The HostedCluster this is the guest of, when somebody says so (discovery or a fleet file).
+    /// The HostedCluster this is the guest of, when discovery or a fleet file says so.
     pub hosted_by: Option<HostedBy>,
     pub link: Link,
     pub identity: ClusterIdentity,
@@ -197,7 +197,7 @@ impl Served {
         }
     }
 
-    /// The first of these that is served in its version; the first of all where nobody knows which versions are.
+    /// The first of these that is served in its version; the first of all where the versions are unknown.
     ///
     /// # Assumes
     /// They are one kind in several versions, at least one.
@@ -246,7 +246,7 @@ impl Kinds {
     }
 }
 
-/// Kinds of which nobody said the versions.
+/// Kinds whose versions are unknown.
 impl FromIterator<(String, String)> for Kinds {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(kinds: I) -> Self {
         Self(kinds.into_iter().map(|kind| (kind, BTreeSet::new())).collect())

@@ -39,7 +39,7 @@ pub enum Delta {
     Lost { gap: Gap },
 }
 
-/// What came of a delta.
+/// The result of a delta.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
     /// These keys changed; `standing` says whether completeness changed too.

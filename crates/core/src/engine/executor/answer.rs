@@ -31,7 +31,7 @@ pub(super) fn reply(got: &Got, plural: &str, name: &str) -> Reply {
         503 if retry_after.is_some() => Answer::Throttled,
         408 | 500..=599 => Answer::Ambiguous,
         400..=499 => Answer::Refused,
-        // A redirect or something nobody has heard of: who knows what became of it on the way.
+        // A redirect or an unknown status: the result is unknown.
         _ => Answer::Ambiguous,
     };
     let (reason, managers) = (reason(&got.body), managers(&got.body));

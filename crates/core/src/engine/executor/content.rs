@@ -24,7 +24,7 @@ const SECRET: &str = "Secret";
 /// Bytes that are wiped when they are dropped.
 pub(super) type Bytes = Zeroizing<Vec<u8>>;
 
-/// Labels or annotations as they shall be; what has no value goes.
+/// Desired labels or annotations; one without a value is removed.
 pub(super) type Marks = BTreeMap<String, Option<String>>;
 
 /// The bytes under each key of an object's `data`.
@@ -105,7 +105,7 @@ impl Patch {
         Self::labels(set.into_iter().map(|tag| (tag, String::new())).collect(), remove)
     }
 
-    /// The tags that shall be there, and those that shall not.
+    /// The tags to set and the tags to remove.
     pub fn tag_names(&self) -> (Vec<String>, Vec<String>) {
         let names = |is_set: bool| {
             let wanted = self.labels.iter().filter(move |(_, value)| value.is_some() == is_set);

@@ -51,7 +51,7 @@ pub enum Reading {
 pub struct Seen {
     pub uid: String,
     pub resource_version: String,
-    /// Whether somebody has asked for its deletion.
+    /// Whether its deletion was requested.
     pub deleting: bool,
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
@@ -86,7 +86,7 @@ pub enum Write<'a> {
         resource_version: &'a str,
         patch: &'a Patch,
     },
-    /// Fields of an object that become ours, unless somebody else manages them. Bound to uid and version when it is there.
+    /// Fields of an object that become ours, unless another manager owns them. Bound to uid and version when it is there.
     Apply {
         target: &'a ObjectRef,
         bound: Option<(&'a str, &'a str)>,
@@ -114,7 +114,7 @@ pub struct Reply {
 
 /// Judging again, with fresh and consistent lists.
 pub trait Recheck: Send {
-    /// Reads who the cluster is; nothing when that can't be told.
+    /// Reads the cluster's identity; nothing when it cannot be read.
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>>;
 
     /// Lists everything these actions rest on again and judges. One answer an action, in their order.
@@ -187,7 +187,7 @@ pub struct Ports<'p> {
     pub vault: &'p dyn VaultPort,
     pub clock: &'p dyn ExecutorClock,
     pub switches: &'p dyn Switches,
-    /// Set by whoever wants the run to stop at the next action.
+    /// Set to stop the run at the next action.
     pub stop: &'p AtomicBool,
     /// Told how far every action has come.
     pub progress: &'p mut (dyn FnMut(&Action, Progress<'_>) + Send),
@@ -200,7 +200,7 @@ pub enum Progress<'e> {
     Intended,
     /// The request has left the program.
     Sent,
-    /// The server has answered, or nobody knows; what is there now is being read.
+    /// The server has answered, or the result is unknown; the object is being read.
     Answered,
     /// It takes its time: for how long so far, and why.
     Waiting {

@@ -47,14 +47,14 @@ pub(super) fn found(uid: Option<&str>, resource_version: Option<&str>, reading: 
     }
 }
 
-/// How an action goes on after its request was answered and its target read.
+/// The next step of an action after its request was answered and its target read.
 pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next {
     let said = match reply.answer {
         Answer::Throttled => return Next::Again,
         Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reply, reading)),
         Answer::Ambiguous => None,
         Answer::Refused => Some(refusal(reply)),
-        // The version moved by itself between the read and the request; what was judged is still there.
+        // A controller moved the version between the read and the request; what was judged is still there.
         Answer::Conflict if may_bind_again(ready, reading) => return Next::Again,
         Answer::Conflict => Some(conflict(ready, reply, reading)),
     };
@@ -68,7 +68,7 @@ pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next 
     }
 }
 
-/// What stays true as long as nobody knows what became of a request and the object is as it was.
+/// What stays true as long as the result of a request is unknown and the object is as it was.
 pub(super) const MAY_ARRIVE: &str = "an earlier request got no clear answer and may still be carried out";
 
 /// What a read says about an action of which a request may have been carried out, or may still be. Nothing: the object is
@@ -98,7 +98,7 @@ pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<ActionRes
             PreparedWrite::Create { proof: Proof::Content(_), .. } | PreparedWrite::Apply { bound: None, .. },
             reading,
         ) => {
-            // Who made it is not known; it is as it was wanted, or it is somebody else's.
+            // Who made it is not known; it is as it was wanted, or it is another writer's.
             Some(match ready.write.is_fulfilled(kind, reading) {
                 true => ActionResult::Done(VerifiedState::Changed),
                 false => ActionResult::failed("another object has the name now"),

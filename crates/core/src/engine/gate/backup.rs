@@ -9,7 +9,7 @@ pub enum BackupCheck {
     /// Not checked: the plan cannot be applied from here.
     NotLooked,
     Possible,
-    /// Why not: key, folder or room.
+    /// Why not: key, folder or disk space.
     Impossible {
         why: String,
     },

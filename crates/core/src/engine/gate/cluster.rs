@@ -25,7 +25,7 @@ pub fn identity(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Bl
     Some(blocked(GateName::Identity, why))
 }
 
-/// A server whose certificate nobody checked could be anyone.
+/// A server without a verified certificate could be any server.
 pub fn insecure(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let name = candidate.cluster();
     if around.is_live(name) { unverified(name, around.conditions) } else { None }

@@ -43,7 +43,7 @@ pub trait Disk: fmt::Debug + Send {
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// How the file is called while it is being written anew.
+/// The name of the file while it is compacted.
 const DRAFT: &str = "new";
 
 /// A file of the machine, opened for appending.

@@ -1,4 +1,4 @@
-//! The state folder: what nobody else may look into.
+//! The state folder: readable for its owner alone.
 //!
 //! Invariants: a [`StateFolder`] was a folder with no rights for group and others when it was looked at. One that has
 //! some is refused and not mended: what lay in it may have been read or changed already, and its owner should know.

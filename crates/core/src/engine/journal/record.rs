@@ -92,7 +92,7 @@ pub enum Record {
     Skipped { plan: String, action: String, cluster: String, target: ObjectRef, verb: Verb, why: String, at: Timestamp },
     /// The run came to its end.
     Finished { plan: String, at: Timestamp, counts: BTreeMap<String, u64> },
-    /// The journal begins anew: plans past their time were dropped. `before` is the hash the old chain ended in, which
+    /// The journal was compacted: plans past their time were dropped. `before` is the hash the old chain ended in, which
     /// covers everything that was dropped.
     Restarted { before: String, plans: u64, records: u64, at: Timestamp },
 }
@@ -235,7 +235,7 @@ pub enum VerifiedState {
     Skipped,
     /// Something was sent, and it came to nothing.
     Failed,
-    /// Something was sent, and nobody could find out what came of it: the action stays open.
+    /// Something was sent, and its result is unknown: the action stays open.
     Unknown,
 }
 

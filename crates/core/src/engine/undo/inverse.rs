@@ -195,7 +195,7 @@ fn put_metadata_back(applied: Applied<'_>, look: &Look, kind: MetadataKind) -> R
             resource_version: Some(resource_version.to_owned()),
             ..Preconditions::default()
         },
-        // What is annotated may have a version that moves by itself; the annotations are all that counts here.
+        // Controllers may move the version of an annotated object; only the annotations count here.
         MetadataKind::Annotation => Preconditions {
             uid: sent.uid.clone(),
             resource_version: None,

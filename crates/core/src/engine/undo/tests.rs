@@ -1,4 +1,4 @@
-//! What is taken back, and what is left as it is.
+//! Which actions are reversed, and which are left as they are.
 
 use serde_json::json;
 

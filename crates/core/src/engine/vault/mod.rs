@@ -138,7 +138,7 @@ impl Vault {
         let path = self.folder.join(&file);
         let written = self.write(&path, &sealed).and_then(|()| self.read_back(&path, &sealed, object));
         if let Err(error) = written {
-            // What is left helps nobody; that it can't be removed either is not worth a second sentence.
+            // The rest is useless; that it cannot be removed either is not worth a second sentence.
             let _ = self.disk.remove(&path);
             return Err(error);
         }
@@ -148,7 +148,7 @@ impl Vault {
     /// Opens a sealed object.
     ///
     /// # Errors
-    /// The name is none of ours, the file is gone or changed, or it was sealed for somebody else.
+    /// The name is none of ours, the file is gone or changed, or it was sealed for another recipient.
     pub fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let path = self.path_of(file)?;
         let sealed = self.disk.read(&path).map_err(|source| VaultError::Read { path: path.clone(), source })?;
@@ -176,7 +176,7 @@ impl Vault {
         }
     }
 
-    /// Where a backup lies.
+    /// The path of a backup.
     fn path_of(&self, file: &str) -> Result<PathBuf, VaultError> {
         match file.strip_suffix(ENDING).filter(|stem| is_name(stem)) {
             Some(_) => Ok(self.folder.join(file)),

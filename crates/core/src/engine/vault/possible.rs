@@ -13,7 +13,7 @@ use crate::engine::journal::StateFolder;
 /// objects nobody has. A sixteenth of it is enough to say that a disk is not full.
 const ROOM_MIN: u64 = 6 << 20;
 
-/// Looks at the state folder, the key and the room on the disk.
+/// Checks the state folder, the key and the free disk space.
 ///
 /// # Errors
 /// One sentence that says why no backup could be made.
