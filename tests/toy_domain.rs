@@ -235,7 +235,11 @@ fn library() -> Cluster {
         source: ClusterSource::Kubeconfig { context: "library".to_owned() },
         hosted_by: None,
         link: Link::Live { since: now() },
-        identity: ClusterIdentity { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned() },
+        identity: ClusterIdentity {
+            kube_system_uid: "uid".to_owned(),
+            ca_sha256: "c0ffee".to_owned(),
+            ..ClusterIdentity::default()
+        },
         served: Served::Recorded(["".to_owned()].into()),
     }
 }

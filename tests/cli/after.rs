@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use trueup_core::engine::journal::{ApprovalWay, ApprovedCluster, Holder, Journal, Record, StateFolder, VerifiedState};
-use trueup_core::engine::{IdentityRecord, ObjectRef, Plan, Verb as Does};
+use trueup_core::engine::{ObjectRef, Plan, Verb as Does};
 use trueup_sim::{Fault, FaultAction, Matcher, Verb};
 
 use super::apply::{ORPHAN, apply, deletes, is_there, planned, text, trueup};
@@ -204,7 +204,7 @@ async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
         fleet.guest.request_log().iter().filter(|one| one.method == "POST" && one.target.contains("secrets")).count()
     };
     let cases: [(&str, &std::path::Path, &str); 2] =
-        [("no key", &key, "its key "), ("no backup", &sealed, "can't be read")];
+        [("no key", &key, "its key "), ("no backup", &sealed, "cannot be read")];
     for (case, path, says) in cases {
         let bytes = std::fs::read(path).unwrap();
         std::fs::remove_file(path).unwrap();
@@ -247,7 +247,7 @@ async fn plans_past_their_time_are_dropped_at_the_next_apply_and_verify_says_so(
 /// The records of a plan that came to its end.
 fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
     let identity =
-        IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..IdentityRecord::default() };
+        ClusterIdentity { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..ClusterIdentity::default() };
     let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
     let target = ObjectRef {
         api_version: "v1".to_owned(),
@@ -315,8 +315,8 @@ async fn a_state_folder_that_can_not_be_used_sends_nothing() {
     };
     let cases: [(&str, Spoil<'_>, &str); 3] = [
         ("a journal from two machines", &two_machines, "is from another journal"),
-        ("others can look in", &exposed, "others can look in"),
-        ("no folder can be made there", &no_folder, "can't be made or looked at"),
+        ("others can look in", &exposed, "has mode 755, expected 700"),
+        ("no folder can be made there", &no_folder, "cannot be made or read"),
     ];
     for (case, spoil, says) in cases {
         spoil();

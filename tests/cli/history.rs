@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use trueup_core::engine::journal::{
     Answer, ApprovalWay, ApprovedCluster, Found, Holder, Journal, Record, StateFolder, VerifiedState,
 };
-use trueup_core::engine::{IdentityRecord, ObjectRef, Verb};
+use trueup_core::engine::{ObjectRef, Verb};
 
 const PLAN_A: &str = "sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa";
 const PLAN_B: &str = "sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb";
@@ -168,7 +168,7 @@ fn a_folder_others_can_look_into_is_exit_1_with_the_remedy() {
     fs::set_permissions(state_path(&dir), fs::Permissions::from_mode(0o755)).unwrap();
     insta::assert_snapshot!(history(&dir, &[]), @r##"
 ----- stderr
-trueup: history: the state folder $TMP/.local/state/trueup has mode 755: others can look in; run chmod 700 $TMP/.local/state/trueup
+trueup: history: state folder $TMP/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/.local/state/trueup
 ----- exit 1
 "##);
     assert_eq!(history(&dir, &[]), history(&dir, &["verify"]), "verify gives no all-clear either");
@@ -260,10 +260,10 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn approved(plan: &str, how: ApprovalWay, second: i64) -> Record {
-    let identity = IdentityRecord {
+    let identity = ClusterIdentity {
         kube_system_uid: "ks-1".to_owned(),
         ca_sha256: "ca-1".to_owned(),
-        ..IdentityRecord::default()
+        ..ClusterIdentity::default()
     };
     Record::PlanApproved {
         plan: plan.to_owned(),

@@ -215,9 +215,9 @@ async fn no_value_of_a_secret_that_cannot_be_read_is_in_any_output() {
     canaries.guard(&number);
     let c = &mut canaries;
     let cases = [
-        ("a number", number, "can't be read"),
-        ("a list", format!("[\"{}\"]", c.next()), "can't be read"),
-        ("a map", format!("{{\"{}\": \"{}\"}}", c.next(), c.next()), "can't be read"),
+        ("a number", number, "cannot be read"),
+        ("a list", format!("[\"{}\"]", c.next()), "cannot be read"),
+        ("a map", format!("{{\"{}\": \"{}\"}}", c.next(), c.next()), "cannot be read"),
         ("no base64", format!("\"!!{}!!\"", c.next()), "Secret/openshift-config/spoilt"),
         ("no JSON", format!("\"{}\" {}", c.next(), c.next()), "the answer is no JSON"),
         ("a text without end", format!("\"{}", c.next()), "the answer is no JSON"),

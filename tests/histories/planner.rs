@@ -53,9 +53,7 @@ pub async fn look(lister: &mut Lister, sites: usize) -> Sight {
     let (candidates, references) = (Vec::new(), Vec::new());
     let mut sight = Sight { identities: Vec::new(), candidates, references, sources: Vec::new() };
     for site in 0..sites {
-        let read = lister.identity(site).await;
-        let identity = ClusterIdentity { kube_system_uid: read.kube_system_uid, ca_sha256: read.ca_sha256 };
-        sight.identities.push(identity);
+        sight.identities.push(lister.identity(site).await);
         sight.candidates.push(lister.candidates(site).await);
         sight.references.push(lister.references(site).await);
         sight.sources.push(lister.source(site).await);

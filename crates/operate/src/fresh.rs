@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::undo::derive;
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
-use trueup_core::engine::{AcceptRule, AccessAnswers, AccessQuestion, Conditions, IdentityRecord, UndoPlan};
+use trueup_core::engine::{AcceptRule, AccessAnswers, AccessQuestion, Conditions, UndoPlan};
 use trueup_core::world::{ClusterIdentity, ClusterName, CollectionId, View};
 use trueup_fleet::connect::identity;
 use trueup_fleet::live::{AskAfter, Live};
@@ -51,7 +51,7 @@ pub trait FreshWorld: Send {
     fn ask_access(&mut self, questions: BTreeSet<AccessQuestion>) -> impl Future<Output = AccessAnswers> + Send;
 
     /// Reads the identity of a cluster or account. None: it cannot be told.
-    fn read_identity(&mut self, cluster: &ClusterName) -> impl Future<Output = Option<IdentityRecord>> + Send;
+    fn read_identity(&mut self, cluster: &ClusterName) -> impl Future<Output = Option<ClusterIdentity>> + Send;
 
     /// Derives the undo of one action of a journal entry, under the current configuration.
     fn derive_undo(&mut self, plan: &str, action: &str) -> impl Future<Output = Result<UndoPlan, OperateError>> + Send;
@@ -94,16 +94,15 @@ impl FreshWorld for Fleet {
         access::ask(asked.into_iter().map(|(client, question)| (question, client)).collect()).await
     }
 
-    async fn read_identity(&mut self, cluster: &ClusterName) -> Option<IdentityRecord> {
+    async fn read_identity(&mut self, cluster: &ClusterName) -> Option<ClusterIdentity> {
         let name = cluster.clone();
         let (account, client) =
             Fleet::ask(self, move |live| (live.cloud_account(&name), live.client(&name))).await.ok()?;
         if let Some(account) = account {
             // The token that would be sent names its account, also after the key became another account's.
-            return account.id().await.ok().map(|id| IdentityRecord::of_account(&id));
+            return account.id().await.ok().map(|id| ClusterIdentity::of_account(&id));
         }
-        let ClusterIdentity { kube_system_uid, ca_sha256 } = identity::read(&client?).await.identity;
-        Some(IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() })
+        Some(identity::read(&client?).await.identity)
     }
 
     async fn derive_undo(&mut self, plan: &str, action: &str) -> Result<UndoPlan, OperateError> {

@@ -57,4 +57,4 @@ pub use settings::{CloudAccount, CloudKey, ClusterRule, ClusterRules, SETTLE, Sa
 pub use snapshot::{Recording, read_folder};
 pub use supervisor::follow_kubeconfig;
 pub use tombstones::{add as add_tombstones, read as read_tombstones};
-pub use undo::{object_now, plan_undo};
+pub use undo::plan_undo;

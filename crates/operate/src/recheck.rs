@@ -20,10 +20,10 @@ use crate::tombstones;
 use trueup_core::engine::executor::{Recheck, ReferenceScan};
 use trueup_core::engine::{
     AccessAnswers, AccessQuestion, Action, Blocked, Current, Difference, Explanation, FreshPlan, GateName,
-    IdentityRecord, Judged, ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone,
+    Judged, ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone,
     UndoPlan, access_questions, build_fresh, recheck, scan_reference,
 };
-use trueup_core::world::{ClusterName, CollectionId, Completeness, Gap, GapCause, Scope};
+use trueup_core::world::{ClusterIdentity, ClusterName, CollectionId, Completeness, Gap, GapCause, Scope};
 
 /// How often the fresh lists may lead to further collections. A reference to a reference takes two rounds.
 const ROUNDS_MAX: usize = 4;
@@ -315,7 +315,7 @@ fn not_explained() -> Explanation {
 }
 
 impl<W: FreshWorld> Recheck for Rechecker<W> {
-    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
+    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>> {
         async move {
             let name = self.names.get(cluster)?.clone();
             self.world.read_identity(&name).await
@@ -414,7 +414,7 @@ mod tests {
             });
             let fleet = Fleet::connect(session, make).await.unwrap();
             let mut recheck = Rechecker::new(fleet, names.clone(), no_plan());
-            assert_eq!(recheck.read_identity(asked).await, expected.map(IdentityRecord::of_account), "case: {case}");
+            assert_eq!(recheck.read_identity(asked).await, expected.map(ClusterIdentity::of_account), "case: {case}");
             assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: not connected");
         }
     }

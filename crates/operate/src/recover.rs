@@ -15,8 +15,8 @@ use crate::event::Notice;
 use crate::session::Session;
 use trueup_core::engine::executor::{ClusterPort, Clusters, resolve};
 use trueup_core::engine::journal::{ApprovedCluster, Entry, Journal, Record, entries, open_intents};
-use trueup_core::engine::{IdentityRecord, short_id};
-use trueup_core::world::{Cluster, ClusterName};
+use trueup_core::engine::{short_id};
+use trueup_core::world::{ClusterIdentity, Cluster, ClusterName};
 use trueup_fleet::clouds::ClusterWithAccounts;
 use trueup_fleet::live::Live;
 
@@ -90,8 +90,8 @@ pub(crate) fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Cl
 }
 
 /// Whether a live cluster or account has this identity.
-pub(crate) fn is_same(cluster: &Cluster, identity: &IdentityRecord) -> bool {
-    identity.is_known() && IdentityRecord::of(cluster) == *identity
+pub(crate) fn is_same(cluster: &Cluster, identity: &ClusterIdentity) -> bool {
+    identity.is_known() && ClusterIdentity::of(cluster) == *identity
 }
 
 /// Every open intent, because its cluster cannot be reached.
@@ -130,10 +130,10 @@ mod tests {
         };
         let cluster = member(ClusterSource::Kubeconfig { context: "x".to_owned() });
         let cases = [
-            ("the same", account("a"), IdentityRecord::of_account("a"), true),
-            ("another", account("b"), IdentityRecord::of_account("a"), false),
-            ("an unknown account", account(""), IdentityRecord::of_account(""), false),
-            ("an unknown cluster", cluster, IdentityRecord::default(), false),
+            ("the same", account("a"), ClusterIdentity::of_account("a"), true),
+            ("another", account("b"), ClusterIdentity::of_account("a"), false),
+            ("an unknown account", account(""), ClusterIdentity::of_account(""), false),
+            ("an unknown cluster", cluster, ClusterIdentity::default(), false),
         ];
         for (case, member, identity, expected) in cases {
             assert_eq!(is_same(&member, &identity), expected, "case: {case}");

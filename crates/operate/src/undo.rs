@@ -15,7 +15,7 @@ use crate::observe::conditions;
 use crate::plan::{PlanRequest, configured};
 use crate::recover::{clusters_of, is_same};
 use crate::session::Session;
-use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
+use trueup_core::engine::executor::{ClusterPort, Clusters, read_owners, read_object_now};
 use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder};
 use trueup_core::engine::vault::{Backups, owners};
 use trueup_core::engine::{
@@ -124,7 +124,7 @@ async fn read_actions(
         let away = format!("cluster {} cannot be reached", sent.cluster);
         let (backup, named) = open_backup(&backups, action);
         let (object, owners) = match port {
-            Some(port) => (object_now(port, sent).await, read_owners(port, named).await),
+            Some(port) => (read_object_now(port, sent).await, read_owners(port, named).await),
             None => (ObjectNow::Unknown(away.clone()), not_read(&named, &away)),
         };
         looks.insert(action.id.clone(), Look { object, backup, owners });
@@ -148,23 +148,6 @@ fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<Obje
         lost.push("its status");
     }
     (BackupSeen::Opens { lost }, owners(&object))
-}
-
-/// The object that has the name of what was sent.
-pub async fn object_now(port: &dyn ClusterPort, sent: &Sent) -> ObjectNow {
-    match port.read(&sent.target).await {
-        Reading::Absent => ObjectNow::Absent,
-        Reading::Unknown(why) => ObjectNow::Unknown(why),
-        Reading::Present(seen) => {
-            let Seen { uid, resource_version, deleting: _, labels, annotations, json } = *seen;
-            let patched = |FieldRecord { after, .. }: &FieldRecord| {
-                let object: Value = serde_json::from_slice(&json).unwrap_or_default();
-                fields_at(&object, after)
-            };
-            let fields = sent.fields.as_ref().map(patched).unwrap_or_default();
-            ObjectNow::Present { uid, resource_version, labels, annotations, fields }
-        }
-    }
 }
 
 fn not_read(owners: &[ObjectRef], why: &str) -> OwnersSeen {

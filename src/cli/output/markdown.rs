@@ -5,7 +5,7 @@
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Action, Finding, IdentityRecord, State};
+use trueup_core::engine::{Action, Finding, State};
 
 /// Renders the document.
 pub fn markdown(page: &Page<'_>) -> String {
@@ -26,7 +26,7 @@ pub fn markdown(page: &Page<'_>) -> String {
         "| --- | --- | --- | --- |".to_owned(),
     ];
     for target in &plan.targets {
-        let IdentityRecord { kube_system_uid, ca_sha256: _, account } = &target.identity;
+        let ClusterIdentity { kube_system_uid, ca_sha256: _, account } = &target.identity;
         let who = if account.is_empty() { kube_system_uid.clone() } else { format!("account {account}") };
         lines.push(row(&[&target.cluster, target.class.as_str(), target.source.as_str(), &who]));
     }

@@ -15,7 +15,7 @@ use trueup_core::engine::journal::{
 };
 use trueup_core::engine::{
     AcceptRule, Action, ActionDraft, Blocked, Change, CheckName, Evidence, Explanation, Finding, GateName, Glob,
-    IdentityRecord, Judgement, MetadataChange, ObjectBackup, ObjectRef, Origin, PLAN_SCHEMA, PLAN_TTL, Plan,
+    Judgement, MetadataChange, ObjectBackup, ObjectRef, Origin, PLAN_SCHEMA, PLAN_TTL, Plan,
     Preconditions, Reason, Stake, State, SubjectId, Summary, Target, TargetRecord, TargetSource, Tier, Undo,
 };
 use trueup_core::world::{
@@ -433,8 +433,8 @@ fn finding_of(action: &Action) -> Finding {
     }
 }
 
-fn identity() -> IdentityRecord {
-    IdentityRecord { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned(), ..IdentityRecord::default() }
+fn identity() -> ClusterIdentity {
+    ClusterIdentity { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned(), ..ClusterIdentity::default() }
 }
 
 /// An entry for each way a plan can have ended, oldest first.

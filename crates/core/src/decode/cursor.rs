@@ -1,10 +1,10 @@
 //! A place in JSON text, and the ways forward from it.
 //!
-//! It exists for speed: most of an object (`managedFields`, values nobody asked for) is passed over without being
+//! It exists for speed: most of an object (`managedFields`, values no interest names) is passed over without being
 //! parsed, at the speed of a byte search. What is passed over is checked for its end and the nesting of its brackets
 //! and not for more; what is kept is read strictly.
 //!
-//! Always true: text that ends too early is an error, wherever it ends.
+//! Invariants: text that ends too early is an error, wherever it ends.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! The keyed digest that stands for a secret value.
 //!
-//! Always true: the key is random, made once a run and never leaves memory, so a digest can be compared inside a run
+//! Invariants: the key is random, made once a run and never leaves memory, so a digest can be compared inside a run
 //! and tells nothing outside it.
 
 use base64::Engine as _;

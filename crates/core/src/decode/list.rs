@@ -45,7 +45,7 @@ pub fn list<'a>(
         }
         Ok(())
     })?;
-    // A 200 without items is no list: reading it as an empty one would prove an absence nobody stated.
+    // A 200 without items is no list: reading it as an empty one would prove an absence the server did not state.
     let head = head.filter(|_| items).ok_or_else(|| cursor.bad())?;
     cursor.end()?;
     Ok(head)

@@ -1,12 +1,12 @@
 //! Bytes become [`RawObject`]s, straight into the parts projections may see.
 //!
-//! Always true:
+//! Invariants:
 //! - `managedFields` and annotations that carry whole objects are skipped, not stored;
 //! - a Secret's values are read as length and digest and dropped inside the deserializer, but for the keys a fact reduces:
 //!   those live until the object was projected, and are wiped then;
 //! - an error says where, never what: serde's own messages quote the value they stumbled over.
 //!
-//! Not here: asking the server (`observe::list`, `observe::watch`), files (`fleet::snapshot`).
+//! Elsewhere: asking the server (`observe::list`, `observe::watch`), files (`fleet::snapshot`).
 
 use std::borrow::Cow;
 

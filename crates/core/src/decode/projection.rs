@@ -1,6 +1,6 @@
 //! Objects become facts of several kinds in one pass.
 //!
-//! Always true: an object one kind of fact can't be made of spoils that kind alone, and the others are kept.
+//! Invariants: an object one kind of fact can't be made of spoils that kind alone, and the others are kept.
 
 use super::digest::Digester;
 use super::{DataSort, Reader};
@@ -120,6 +120,6 @@ impl Spoilt {
             0 => String::new(),
             others => format!(", nor can {others} more"),
         };
-        Gap::new(GapCause::Unreadable, format!("{what}: an object can't be read{others}: {}", self.first))
+        Gap::new(GapCause::Unreadable, format!("{what}: an object cannot be read{others}: {}", self.first))
     }
 }

@@ -1,7 +1,7 @@
 //! Clusters that were written down: the objects of a folder answer interests the way a server would.
 //!
-//! Always true: the same decoding as for live clusters, so a folder and a server give the same facts.
-//! Not here: reading files (`fleet::snapshot`), what a recording claims to hold (`fleet::recording`).
+//! Invariants: the same decoding as for live clusters, so a folder and a server give the same facts.
+//! Elsewhere: reading files (`fleet::snapshot`), what a recording claims to hold (`fleet::recording`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ fn answer(cluster: &RecordedCluster, interest: &Interest, digester: &Digester, n
         let kept =
             read.and_then(|raw| keep(id, &raw, |raw| facts.push(raw, &mut pool)).map_err(|misfit| misfit.to_string()));
         if let Err(says) = kept {
-            let says = format!("{} {}/{} can't be read: {says}", object.kind, object.namespace, object.name);
+            let says = format!("{} {}/{} cannot be read: {says}", object.kind, object.namespace, object.name);
             gap.get_or_insert(Gap::new(GapCause::Unreadable, says));
         }
     }

@@ -1,7 +1,7 @@
 //! A cluster as it was written down: its objects, and what the recording claims to hold.
 //!
-//! Always true: a kind is complete only where the recording says so; nobody's silence proves an absence.
-//! Not here: reading files (`fleet::snapshot`), decoding objects (`observe::recorded`).
+//! Invariants: a kind is complete only where the recording says so; a missing object proves no absence.
+//! Elsewhere: reading files (`fleet::snapshot`), decoding objects (`observe::recorded`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub struct Coverage {
     pub incomplete: Vec<Incomplete>,
     /// Why the cluster could not be read at all.
     pub unreachable: Option<String>,
-    /// Files that could not be read: nobody knows what they held, so nothing is complete.
+    /// Files that could not be read: their content is unknown, so nothing is complete.
     pub unreadable: Vec<String>,
 }
 

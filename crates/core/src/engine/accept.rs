@@ -1,4 +1,4 @@
-//! Findings somebody knows of and accepts for a while: still shown, counted as match.
+//! Findings the user accepts until a date: still shown, counted as match.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -1,6 +1,6 @@
-//! An action as a domain proposes it: exactly what would be sent, why, and what already speaks against it.
+//! An action as a check proposes it: exactly what would be sent, why, and the gates the check itself shuts.
 //!
-//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
+//! Invariants: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
 //! the tier and the gates that need more than the domain knows.
 //!
 //! # What `change` holds
@@ -9,8 +9,8 @@
 //!
 //! `tag`, `untag`, `re-own` of a cloud resource: `{"set": [tag], "remove": [tag]}`, both sorted.
 //!
-//! `update` and `create` of a Secret whose content comes from another one. The value passes through no plan: whoever
-//! carries the action out reads the source again, which must have the uid and version of [`ActionDraft::source`], and
+//! `update` and `create` of a Secret whose content comes from another one. The value passes through no plan: the
+//! executor reads the source again, which must have the uid and version of [`ActionDraft::source`], and
 //! takes the bytes from there.
 //!
 //! ```json
@@ -170,7 +170,7 @@ impl Reason {
     }
 }
 
-/// What can stand in an action's way.
+/// A rule that blocks an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateName {
@@ -258,7 +258,7 @@ impl Target {
     }
 }
 
-/// A cloud resource an action would touch, as it was judged. Clouds know no preconditions: whoever sends has to see the same
+/// A cloud resource an action would touch, as it was judged. Clouds know no preconditions: the executor has to read the same
 /// tags and the same state right before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CloudTarget {
@@ -314,7 +314,7 @@ pub enum Stake {
     DeleteWithBackup,
     /// Ownership marks, kinds that cascade, forced field ownership.
     Ownership,
-    /// Who can log in to the cluster: whoever does it may shut themselves out.
+    /// Who can log in to the cluster: the user may lose their own access.
     Login,
     /// Can't be undone, or a cloud resource.
     Irreversible,
@@ -340,7 +340,7 @@ pub struct ActionDraft {
     /// The tombstone it restores. Every other action comes from its finding.
     pub restores: Option<Restores>,
     pub target: Target,
-    /// What binds a target whose version moves by itself, in place of that version.
+    /// What binds a target whose version its controllers move, in place of that version.
     pub judged: Option<JudgedFields>,
     pub source: Option<SourceBinding>,
     /// Whether it is ticked when the plan opens.

@@ -26,8 +26,8 @@ pub struct ApplyRequest {
     pub provenance: Provenance,
     pub foreign: ForeignPlan,
     pub limits: PlanLimits,
-    /// Actions of this plan that an earlier, broken-off run has sent, by this machine's journal. The executor reads what came of
-    /// them; they are not judged again.
+    /// Actions of this plan that an earlier, broken-off run has sent, by this machine's journal. The executor reads their
+    /// results; they are not judged again.
     pub sent_earlier: BTreeSet<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Findings become a plan.
 //!
-//! Always true:
+//! Invariants:
 //! - the same input gives the same bytes, in whatever order it came;
 //! - what the user asked to see narrows the file, never the counts the brake rests on;
 //! - an accepted finding is shown and has no actions.
@@ -17,12 +17,12 @@ use super::gate::{BrakeMode, Candidate, Conditions, GateInputs, Gated, Group, Ne
 use super::glob::Glob;
 use super::origin::Origin;
 use super::plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, Plan, Preconditions,
-    SourcePrecondition, Summary, TargetRecord, TargetSource,
+    Acceptance, Action, Finding, ObservationRecord, PLAN_SCHEMA, Plan, Preconditions, SourcePrecondition, Summary,
+    TargetRecord, TargetSource,
 };
 use super::reference::{CloudRef, ObjectRef};
 use super::rests_on::CollectionRef;
-use crate::world::{Cluster, CollectionId, Completeness, Content, Scope, Uid, View};
+use crate::world::{Cluster, ClusterIdentity, CollectionId, Completeness, Content, Scope, Uid, View};
 
 /// Everything a plan is made of.
 pub struct PlanInput<'a> {
@@ -62,7 +62,7 @@ pub struct PlanScope {
     pub clusters: Vec<Glob>,
     /// Kinds without namespaces are in none of them, and are left out when any is named.
     pub namespaces: Vec<Glob>,
-    /// Only these, when somebody pointed at them.
+    /// Only these, when the user chose them.
     pub subjects: Option<BTreeSet<SubjectId>>,
 }
 
@@ -351,7 +351,7 @@ fn targets(clusters: &[&Cluster], actions: &[Action]) -> Vec<TargetRecord> {
             cluster: member.name.to_string(),
             source: TargetSource::of(member),
             class: member.class,
-            identity: IdentityRecord::of(member),
+            identity: ClusterIdentity::of(member),
         })
         .collect();
     targets.sort_by(|a, b| a.cluster.cmp(&b.cluster));

@@ -1,6 +1,6 @@
 //! One spelling for every JSON value, so that equal content has equal bytes and an id can be taken over it.
 //!
-//! Always true:
+//! Invariants:
 //! - keys are sorted bytewise, there is no whitespace, and numbers are integers;
 //! - a number that is no integer is an error: two programs may print the same fraction differently.
 
@@ -59,7 +59,7 @@ pub fn canonical_digest_of<T: Serialize + ?Sized>(value: &T) -> Result<String, N
 fn digest(text: &[u8]) -> String {
     let mut digest = String::from("sha256:");
     for byte in Sha256::digest(text) {
-        write!(digest, "{byte:02x}").expect("writing to a string can't fail");
+        write!(digest, "{byte:02x}").expect("writing to a string cannot fail");
     }
     digest
 }
@@ -71,7 +71,7 @@ fn write_value<'v>(value: &'v Value, place: &mut Vec<Step<'v>>, out: &mut String
         Value::Bool(false) => out.push_str("false"),
         Value::String(text) => write_text(text, out),
         Value::Number(number) if number.is_i64() || number.is_u64() => {
-            write!(out, "{number}").expect("writing to a string can't fail");
+            write!(out, "{number}").expect("writing to a string cannot fail");
         }
         Value::Number(number) => {
             return Err(NotCanonical { place: pointer(place), number: number.to_string() });
@@ -129,7 +129,7 @@ fn pointer(place: &[Step<'_>]) -> String {
             Step::Index(index) => write!(text, "/{index}"),
             Step::Key(key) => write!(text, "/{}", key.replace('~', "~0").replace('/', "~1")),
         }
-        .expect("writing to a string can't fail");
+        .expect("writing to a string cannot fail");
         text
     })
 }

@@ -1,6 +1,6 @@
-//! Fields of an object as a JSON merge patch names them (RFC 7386): what they are now, whether they are as they shall be.
+//! Fields of an object as a JSON merge patch names them (RFC 7386): their present values, and whether they are as desired.
 //!
-//! Always true: a list is one value, and null means that there is nothing.
+//! Invariants: a list is one value, and null means that there is nothing.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! A finding: a subject, what was judged of it, and the evidence a person can check.
 //!
-//! Always true: a secret's value is never in a finding; the expected and actual trees say `<40 bytes>` instead.
+//! Invariants: a secret's value is never in a finding; the expected and actual trees say `<40 bytes>` instead.
 
 use std::cmp::Ordering;
 
@@ -61,7 +61,7 @@ impl SubjectId {
         self.cloud.as_ref().and_then(|place| place.name.as_deref()).unwrap_or(&self.name)
     }
 
-    /// The cluster a finding belongs to: of a cloud resource, the one it is seen from, and `""` when nobody points at it.
+    /// The cluster a finding belongs to: of a cloud resource, the one it is seen from, and `""` when no object points at it.
     pub fn home(&self) -> &str {
         match &self.cloud {
             None => self.cluster.as_str(),

@@ -1,7 +1,7 @@
 //! Patterns over a whole text: `*` is any run of characters, `?` is exactly one, everything else is itself.
 //!
-//! Always true: matching never fails and never takes more than pattern length × text length steps.
-//! Not here: paths. `*` crosses `/`, because finding ids are matched as one text.
+//! Invariants: matching never fails and never takes more than pattern length × text length steps.
+//! Elsewhere: paths. `*` crosses `/`, because finding ids are matched as one text.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Glob(String);
 
-/// A pattern nobody can have meant.
+/// A pattern that matches nothing on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a pattern can't be empty; `*` matches everything")]
+#[error("a pattern cannot be empty; `*` matches everything")]
 pub struct EmptyGlob;
 
 impl Glob {

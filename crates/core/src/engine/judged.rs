@@ -1,14 +1,14 @@
-//! The parts of an object that a judgement rests on, for kinds whose version moves by itself.
+//! The parts of an object that a judgement rests on, for kinds whose version their controllers move.
 //!
 //! A kind with a status that its controllers write every few seconds has a new resourceVersion each time, so that a plan
 //! bound to one would be stale before anybody has read it. Such a plan names the fields that were judged, and a digest of
-//! what they held; whoever carries it out reads the object again, compares, and binds the request to the version it read.
+//! what they held; the executor reads the object again, compares, and binds the request to the version it read.
 //!
 //! A field is a JSON pointer. A part in brackets picks the item of a list by one of its keys:
 //! `/status/conditions/[type=Paused]/status`.
 //!
-//! Always true: a field that is not there, one that is null and one that leads through something else are the same.
-//! Not here: content of Secrets. No digest of a secret is ever in a plan.
+//! Invariants: a field that is not there, one that is null and one that leads through something else are the same.
+//! Elsewhere: content of Secrets. No digest of a secret is ever in a plan.
 
 use std::collections::BTreeMap;
 

@@ -1,16 +1,17 @@
-//! The engine: findings become a plan, and a plan says exactly what would be done and what speaks against it.
+//! The engine: findings become a plan, which says exactly what would be done and which gates block it.
 //!
 //! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build()`]; a [`Plan`] comes out.
-//! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
+//! - `gate/`: rules that block an action, one function each. `tier`: how much approval it asks for.
 //! - `canonical`: the one spelling a plan's id is taken over. `change`: what an action's change says. `fields`: fields as
 //!   a patch names them.
 //!
-//! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
+//! - `admission`: what of a plan may be approved. `recheck`: judging an action again. `mark`: where a plan was made.
+//! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: applies it. `undo`: the plan that reverses it.
 //! - [`text`]: text from outside, made fit to be printed.
-//! - `tombstones`: what we deleted of late, so that a reference to it can be told from any other.
-//! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
+//! - `tombstones`: recent deletions, so that a reference to a deleted object is recognized.
+//! - [`journal`]: intents and results. [`vault`]: sealed backups.
 //!
-//! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
+//! Invariants: everything but `executor`, `journal`, `vault` and the key of `mark` is pure. The same input gives the same bytes, in
 //! whatever order it came.
 
 mod accept;
@@ -70,9 +71,8 @@ pub use judged::{JudgedFields, judged_digest};
 pub use mark::{MarkKey, MarkKeyError, Provenance};
 pub use origin::{BadEntry, Origin};
 pub use plan::{
-    Acceptance, Action, ActionFault, ActionReadError, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA,
-    PLAN_TTL, PLAN_TTL_MAX, Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
-    TargetSource,
+    Acceptance, Action, ActionFault, ActionReadError, Finding, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, PLAN_TTL_MAX,
+    Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord, TargetSource,
 };
 pub use preview::source_line;
 pub use recheck::{

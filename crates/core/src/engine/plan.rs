@@ -10,7 +10,7 @@
 
 mod action;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct TargetRecord {
     pub cluster: String,
     pub source: TargetSource,
     pub class: RiskClass,
-    pub identity: IdentityRecord,
+    pub identity: ClusterIdentity,
 }
 
 /// Where the facts of a target come from.
@@ -99,41 +99,6 @@ impl TargetSource {
             Self::Cloud => "cloud",
             Self::Journal => "journal",
         }
-    }
-}
-
-/// Which cluster or account it really was. What could not be read is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct IdentityRecord {
-    pub kube_system_uid: String,
-    pub ca_sha256: String,
-    /// The id of a cloud account, which has neither of the others. Clusters have none, and their plans don't name it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub account: String,
-}
-
-impl IdentityRecord {
-    /// Who a member of the fleet is, as far as that is known.
-    pub fn of(member: &Cluster) -> Self {
-        let ClusterIdentity { kube_system_uid, ca_sha256 } = member.identity.clone();
-        match &member.source {
-            ClusterSource::Cloud { account, .. } => Self::of_account(account),
-            ClusterSource::Kubeconfig { .. }
-            | ClusterSource::Hosted { .. }
-            | ClusterSource::Snapshot
-            | ClusterSource::Local => Self { kube_system_uid, ca_sha256, ..Self::default() },
-        }
-    }
-
-    /// A cloud account by its id.
-    pub fn of_account(id: &str) -> Self {
-        Self { account: id.to_owned(), ..Self::default() }
-    }
-
-    /// Whether it says enough to tell one cluster or account from all others.
-    pub fn is_known(&self) -> bool {
-        let Self { kube_system_uid, ca_sha256, account } = self;
-        !account.is_empty() || (!kube_system_uid.is_empty() && !ca_sha256.is_empty())
     }
 }
 
@@ -201,7 +166,7 @@ pub struct Preconditions {
     pub uid: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
-    /// For kinds whose version moves by itself.
+    /// For kinds whose version their controllers move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<JudgedFields>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -270,10 +235,15 @@ impl Plan {
             return Err(PlanReadError::OtherId { written, computed });
         }
         // One by one, so that the error names the action.
-        let mut actions = Vec::new();
+        let (mut actions, mut ids) = (Vec::new(), BTreeSet::new());
         if let Some(Value::Array(found)) = json.get_mut("actions") {
             for action in std::mem::take(found) {
-                actions.push(Action::try_from(ActionFile::deserialize(&action)?)?);
+                let action = Action::try_from(ActionFile::deserialize(&action)?)?;
+                // Journal and report know an action by its id.
+                if !ids.insert(action.id.clone()) {
+                    return Err(ActionReadError { action: action.id, fault: ActionFault::Repeated }.into());
+                }
+                actions.push(action);
             }
         }
         let mut plan = Self::deserialize(json)?;
@@ -281,7 +251,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The step each action belongs to, in the plan's order: 0 waits for nobody, every other comes after all it depends on.
+    /// The step each action belongs to, in the plan's order: 0 depends on nothing, every other comes after all it depends on.
     pub fn steps(&self) -> Vec<usize> {
         let places: BTreeMap<&str, usize> = self.actions.iter().map(|action| action.id.as_str()).zip(0..).collect();
         let mut steps = vec![0; self.actions.len()];
@@ -421,6 +391,11 @@ mod tests {
             let error = Plan::read(&file.to_string()).unwrap_err().to_string();
             assert!(error.contains(expected), "case: {case}: {error}");
         }
+        let mut twice = serde_json::to_value(&plan).unwrap();
+        twice["actions"] = json!([twice["actions"][0], twice["actions"][0]]);
+        twice["id"] = json!(id_of(&twice).unwrap());
+        let error = Plan::read(&twice.to_string()).unwrap_err().to_string();
+        assert!(error.contains("action a1: its id is used twice"), "{error}");
     }
 
     #[test]
@@ -429,10 +404,10 @@ mod tests {
         let plan = drafts.into_iter().fold(given(), |given, finding| given.finding(finding)).plan();
         type Waits = &'static [(usize, &'static [usize])];
         let cases: [(&str, Waits, [usize; 4]); 4] = [
-            ("nobody waits", &[], [0, 0, 0, 0]),
+            ("no dependencies", &[], [0, 0, 0, 0]),
             ("a chain against the plan's order", &[(0, &[1]), (1, &[2]), (2, &[3])], [3, 2, 1, 0]),
             ("for the later of two", &[(3, &[0, 2]), (2, &[1])], [0, 0, 1, 2]),
-            ("for nobody of this plan", &[(0, &[9])], [0, 0, 0, 0]),
+            ("on an unknown action", &[(0, &[9])], [0, 0, 0, 0]),
         ];
         for (case, waits, expected) in cases {
             let mut plan = plan.clone();
@@ -446,6 +421,6 @@ mod tests {
         for (place, other) in [(0, 1), (1, 0)] {
             circle.actions[place].depends_on = vec![circle.actions[other].id.clone()];
         }
-        assert_eq!(circle.steps()[2..], [0, 0], "those that wait for each other keep nobody");
+        assert_eq!(circle.steps()[2..], [0, 0], "a circle does not hold up the others");
     }
 }

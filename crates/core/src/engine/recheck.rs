@@ -94,7 +94,12 @@ fn by_fresh(plan: &Plan, action: &Action, current: Current<'_>) -> RecheckResult
 }
 
 fn verdict_difference(plan: &Plan, action: &Action, now: Option<&Finding>) -> Option<Difference> {
-    let claimed = plan.findings.iter().find(|finding| Some(finding.id.as_str()) == action.finding());
+    // Kinds of one name in two API groups share the id of their findings.
+    let is_claimed = |finding: &&Finding| {
+        Some(finding.id.as_str()) == action.finding()
+            && group(&finding.subject.api_version) == group(&action.target.api_version)
+    };
+    let claimed = plan.findings.iter().find(is_claimed);
     let (Some(claimed), Some(now)) = (claimed, now) else { return Some(Difference::FindingGone) };
     let changed = || Difference::VerdictChanged {
         before: claimed.verdict.clone(),

@@ -1,9 +1,9 @@
 //! What a plan points at: an object of a cluster, or a resource of a cloud account.
 //!
-//! Both are read by the same fields, so that whoever shows, filters or counts needs to know no difference. In JSON they have
+//! Both are read by the same fields, so that code that shows, filters or counts needs no distinction. In JSON they have
 //! two shapes: `{apiVersion, kind, namespace, name, uid}` and `{cloud, account, kind, id, crn, name}`.
 //!
-//! Always true: of a cloud resource, `kind` and `name` say what [`CloudRef`] says, and the fields it has none of are empty.
+//! Invariants: of a cloud resource, `kind` and `name` say what [`CloudRef`] says, and the fields it has none of are empty.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct ObjectRef {
     pub api_version: String,
     pub kind: String,
     pub namespace: Option<String>,
-    /// Of a cloud resource: what people call it, or its id when nobody named it.
+    /// Of a cloud resource: what people call it, or its id when it has no name.
     pub name: String,
     pub uid: Option<String>,
     pub cloud: Option<Box<CloudRef>>,

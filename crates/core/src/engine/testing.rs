@@ -1,4 +1,4 @@
-//! Builders for the tests of this room: valid and dull, so that a test states only what matters.
+//! Builders for the tests of the engine: valid and minimal, so that a test states only what matters.
 //!
 //! The dull world: one live prod cluster `guest-a` whose identity is known, whose lists are complete and just confirmed,
 //! where every permission is given.
@@ -47,7 +47,11 @@ pub fn cluster(name: &str) -> Cluster {
         source: ClusterSource::Kubeconfig { context: name.to_owned() },
         hosted_by: None,
         link: Link::Idle,
-        identity: ClusterIdentity { kube_system_uid: "uid-of-kube-system".to_owned(), ca_sha256: "c0ffee".to_owned() },
+        identity: ClusterIdentity {
+            kube_system_uid: "uid-of-kube-system".to_owned(),
+            ca_sha256: "c0ffee".to_owned(),
+            ..ClusterIdentity::default()
+        },
         served: Served::Unknown(Gap::new(GapCause::NotObserved, "not asked")),
     }
 }

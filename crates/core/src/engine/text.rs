@@ -1,6 +1,6 @@
 //! Text from outside, made fit to be printed.
 //!
-//! Always true: whatever a cluster or a file says, nothing that a terminal would act upon, and nothing that hides or
+//! Invariants: whatever a cluster or a file says, nothing that a terminal would act upon, and nothing that hides or
 //! reorders text, leaves here unescaped. Everything that is printed and is not our own words comes through here.
 //!
 //! Names with escape sequences in them are data like others: they are shown, not obeyed and not dropped.
@@ -41,7 +41,7 @@ pub fn printable(text: &str, charset: Charset) -> String {
     line
 }
 
-/// JSON text in which what a terminal would act upon is written as an escape: the same JSON to whoever parses it.
+/// JSON text in which what a terminal would act upon is written as an escape: the same JSON for every parser.
 pub fn printable_json(json: &str) -> String {
     // Looked at in blocks and without leaving one early, which compiles to a few wide instructions a block.
     let is_plain = |block: &[u8]| block.iter().fold(true, |plain, &byte| plain & (is_plain(byte) | (byte == b'\n')));

@@ -1,6 +1,6 @@
 //! How much approval an action asks for.
 //!
-//! Always true: everything that is looked at can only raise a tier, never lower it.
+//! Invariants: everything that is looked at can only raise a tier, never lower it.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
-//! Tombstones: what trueup deleted of late, so that a reference to it can be told from any other. Pure.
+//! Tombstones: recent deletions by trueup, so that a reference to a deleted object is recognized. Pure.
 //!
-//! Always true:
+//! Invariants:
 //! - a tombstone is about one object of one cluster, known by its identity and not by its name;
 //! - what was brought back, by whichever plan, has none; neither has what was deleted longer ago than
 //!   [`TOMBSTONE_TIME`];
 //! - a finding only gains by one: a code, a line of evidence, and one action more, which is not ticked.
 //!
-//! Not here: reading the journal (`cli`), and bringing back what can be compared with the cluster first ([`super::undo()`]).
+//! Elsewhere: reading the journal (`cli`), and bringing back what can be compared with the cluster first ([`super::undo()`]).
 
 use std::collections::BTreeMap;
 
@@ -18,25 +18,24 @@ use super::build::Judged;
 use super::change::{Change, ObjectBackup};
 use super::finding::{Evidence, State, SubjectId};
 use super::journal::{ActionEntry, ActionStanding, Entry, Sent, VerifiedState};
-use super::plan::IdentityRecord;
 use super::reference::ObjectRef;
 use super::undo::is_gone;
-use crate::world::{Cluster, Resource};
+use crate::world::{Cluster, ClusterIdentity, Resource};
 
-/// How long a delete is remembered this way: what nobody missed for a week was not needed.
+/// How long a delete is remembered this way: what was not missed for a week was not needed.
 pub const TOMBSTONE_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The code of a finding whose object trueup deleted.
 pub const DELETED_BY_TRUEUP: &str = "deleted-by-trueup";
 
-/// An object that trueup deleted, seen gone, and nobody has brought back through it.
+/// An object that trueup deleted, verified gone, and not restored through trueup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
     pub plan: String,
     pub action: String,
     /// The cluster's name in the plan.
     pub cluster: String,
-    pub identity: IdentityRecord,
+    pub identity: ClusterIdentity,
     pub target: ObjectRef,
     pub deleted_at: Timestamp,
     /// The name of the sealed file in the vault.
@@ -64,14 +63,14 @@ pub fn tombstones(entries: &[Entry], now: Timestamp) -> Vec<Tombstone> {
 }
 
 /// Says of every missing object that trueup deleted it, and offers to bring it back. `resources` are the kinds that are
-/// looked at; of any other nobody knows how to address it.
+/// looked at; no other kind can be addressed.
 pub fn raise(judged: &mut [Judged], stones: &[Tombstone], clusters: &[&Cluster], resources: &[Resource]) {
     if stones.is_empty() {
         return;
     }
-    let identities: BTreeMap<&str, IdentityRecord> = clusters
+    let identities: BTreeMap<&str, ClusterIdentity> = clusters
         .iter()
-        .map(|cluster| (cluster.name.as_str(), IdentityRecord::of(cluster)))
+        .map(|cluster| (cluster.name.as_str(), ClusterIdentity::of(cluster)))
         .filter(|(_, identity)| identity.is_known())
         .collect();
     for one in judged.iter_mut().filter(|one| is_missed(one)) {
@@ -107,14 +106,14 @@ impl Tombstone {
 }
 
 /// Cluster, kind and name.
-type Place = (IdentityRecord, String, String, Option<String>, String);
+type Place = (ClusterIdentity, String, String, Option<String>, String);
 
-fn place(identity: &IdentityRecord, target: &ObjectRef) -> Place {
+fn place(identity: &ClusterIdentity, target: &ObjectRef) -> Place {
     let ObjectRef { api_version, kind, namespace, name, uid: _, cloud: _ } = target.clone();
     (identity.clone(), api_version, kind, namespace, name)
 }
 
-fn sent_to<'e>(entry: &'e Entry, action: &'e ActionEntry) -> Option<(&'e Sent, &'e IdentityRecord)> {
+fn sent_to<'e>(entry: &'e Entry, action: &'e ActionEntry) -> Option<(&'e Sent, &'e ClusterIdentity)> {
     let sent = action.sent.as_ref()?;
     let mut clusters = entry.approvals.iter().rev().flat_map(|approval| &approval.clusters);
     let cluster = clusters.find(|cluster| cluster.name == sent.cluster)?;
@@ -125,7 +124,7 @@ fn stone(
     entry: &Entry,
     action: &ActionEntry,
     sent: &Sent,
-    identity: &IdentityRecord,
+    identity: &ClusterIdentity,
     now: Timestamp,
 ) -> Option<Tombstone> {
     // An undo that came to nothing is a create without a backup of its own; the delete it was for has the tombstone.

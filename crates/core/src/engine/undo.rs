@@ -1,14 +1,14 @@
-//! Undo: the plan that takes back what a plan did. Pure.
+//! Undo: the plan that reverses an applied plan. Pure.
 //!
-//! Always true:
+//! Invariants:
 //! - an undo is a plan like any other: shown, named by its id, approved, journalled;
 //! - it creates what was deleted, from its backup, and never overwrites what has the name now;
 //! - it puts labels, annotations and patched fields back to what they were, when they still are what the plan made them;
 //! - it puts the tags of a cloud resource back when they are those the plan left it with; what was deleted there is gone;
-//! - it puts content back from its backup, and deletes what was created, when nobody has touched the object since;
-//! - what it can't bring back is said, with the reason.
+//! - it puts content back from its backup, and deletes what was created, when the object did not change since;
+//! - what it cannot restore is listed, with the reason.
 //!
-//! Not here: reading backups, objects and owners. What was seen of them is in [`Look`]. `inverse`: of one action;
+//! Elsewhere: reading backups, objects and owners. What was seen of them is in [`Look`]. `inverse`: of one action;
 //! `tags`: of one in a cloud.
 
 mod inverse;
@@ -34,7 +34,7 @@ use inverse::inverse;
 #[derive(Debug, Clone, PartialEq)]
 pub struct UndoPlan {
     pub plan: Plan,
-    /// One sentence for each action that can't be taken back.
+    /// One sentence for each action that cannot be undone.
     pub left_out: Vec<String>,
     /// One sentence for each thing that does not come back with what does.
     pub not_restored: Vec<String>,
@@ -69,7 +69,7 @@ pub enum ObjectNow {
 pub enum BackupSeen {
     /// It opens. The names of what a restored object does not have from before.
     Opens { lost: Vec<&'static str> },
-    /// It can't be opened, and why.
+    /// It cannot be opened, and why.
     Spoiled(String),
     /// The action had none.
     None,
@@ -84,7 +84,7 @@ pub struct OwnersSeen {
 }
 
 /// Plans the inverse of what an entry of the journal did; of one action of it, when `only` names it. `looks` holds what
-/// was seen, by action; an action nobody looked at is not taken back.
+/// was seen, by action; an action whose object was not read is not reversed.
 ///
 /// # Errors
 /// Never for what a journal holds: its records have no numbers that are no integers.

@@ -11,7 +11,7 @@ pub struct Cluster {
     pub name: ClusterName,
     pub class: RiskClass,
     pub source: ClusterSource,
-    /// The HostedCluster this is the guest of, when somebody says so (discovery or a fleet file).
+    /// The HostedCluster this is the guest of, when discovery or a fleet file says so.
     pub hosted_by: Option<HostedBy>,
     pub link: Link,
     pub identity: ClusterIdentity,
@@ -153,19 +153,39 @@ pub enum Link {
     Recorded,
 }
 
-/// What makes a cluster itself, whatever people call it.
-///
-/// Both empty means: not known, and then nothing is ever applied there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What makes a cluster or a cloud account itself, whatever its name. What could not be read is empty, and where the identity is
+/// not known nothing is ever applied.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct ClusterIdentity {
     pub kube_system_uid: String,
     /// SHA-256 (hex) over the sorted DER fingerprints in ConfigMap `kube-root-ca.crt` of kube-system.
     pub ca_sha256: String,
+    /// The id of a cloud account, which has neither of the others. Clusters have none, and their plans do not name it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub account: String,
 }
 
 impl ClusterIdentity {
+    /// Returns the identity of a member of the fleet, as far as it is known.
+    pub fn of(member: &Cluster) -> Self {
+        match &member.source {
+            ClusterSource::Cloud { account, .. } => Self::of_account(account),
+            ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => member.identity.clone(),
+        }
+    }
+
+    /// A cloud account by its id.
+    pub fn of_account(id: &str) -> Self {
+        Self { account: id.to_owned(), ..Self::default() }
+    }
+
+    /// Whether it tells one cluster or account from all others.
     pub fn is_known(&self) -> bool {
-        !self.kube_system_uid.is_empty() && !self.ca_sha256.is_empty()
+        let Self { kube_system_uid, ca_sha256, account } = self;
+        !account.is_empty() || (!kube_system_uid.is_empty() && !ca_sha256.is_empty())
     }
 }
 
@@ -190,7 +210,7 @@ impl Served {
         }
     }
 
-    /// The first of these that is served in its version; the first of all where nobody knows which versions are.
+    /// The first of these that is served in its version; the first of all where the versions are unknown.
     ///
     /// # Assumes
     /// They are one kind in several versions, at least one.
@@ -239,7 +259,7 @@ impl Kinds {
     }
 }
 
-/// Kinds of which nobody said the versions.
+/// Kinds whose versions are unknown.
 impl FromIterator<(String, String)> for Kinds {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(kinds: I) -> Self {
         Self(kinds.into_iter().map(|kind| (kind, BTreeSet::new())).collect())

@@ -1,6 +1,6 @@
 //! The objects of one collection, and how well they are known.
 //!
-//! Always true:
+//! Invariants:
 //! - a list older than one already seen is refused, so the view never travels back in time;
 //! - iteration is in key order, whatever order the facts came in;
 //! - absence is proven only while the collection is complete.
@@ -39,7 +39,7 @@ pub enum Delta {
     Lost { gap: Gap },
 }
 
-/// What came of a delta.
+/// The result of a delta.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
     /// These keys changed; `standing` says whether completeness changed too.

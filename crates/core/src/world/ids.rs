@@ -1,7 +1,7 @@
 //! Names and identities: every word that could be mixed up is its own type, checked once where it enters.
 //!
-//! Always true: an id never holds more than the text it was read from; comparing two ids is comparing bytes.
-//! Not here: how a name is shown (escaping belongs to whoever prints).
+//! Invariants: an id never holds more than the text it was read from; comparing two ids is comparing bytes.
+//! Elsewhere: how a name is shown (the printer escapes it).
 
 use std::cmp::Ordering;
 use std::fmt;

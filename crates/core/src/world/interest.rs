@@ -46,7 +46,7 @@ pub enum Content {
     Metadata,
 }
 
-/// A collection somebody wants, with the fact to make of it.
+/// A collection a check needs, with the fact to make of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interest {
     pub id: CollectionId,

@@ -1,6 +1,6 @@
 //! Three-valued knowledge: present, proven absent, or not known and why.
 //!
-//! Always true: only [`super::Collection`] makes an [`AbsenceProof`], and only when its list is complete. An error,
+//! Invariants: only [`super::Collection`] makes an [`AbsenceProof`], and only when its list is complete. An error,
 //! an empty answer from a list cut short, or a lone 404 never becomes "absent".
 
 use std::fmt;

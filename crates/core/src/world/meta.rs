@@ -22,7 +22,7 @@ pub struct Meta {
     pub owners: Owners,
 }
 
-/// Whether somebody has asked for the object to go.
+/// Whether deletion of the object was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
     Living,

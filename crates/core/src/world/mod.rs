@@ -3,7 +3,7 @@
 //! Pure data. Facts are typed by the domains that project them; the world stores them without listing their types.
 //! [`World::apply`] takes an observer's [`Delta`] in and says what changed, so that judgements can follow step by step.
 //!
-//! Not here: IO, clocks (time is a value), and any opinion about what is right.
+//! Elsewhere: IO, clocks (time is a value), and any opinion about what is right.
 
 mod change;
 mod cluster;

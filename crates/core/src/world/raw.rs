@@ -1,12 +1,12 @@
 //! One object as it came over the wire, borrowed from the buffer it was read into, for a projection to pick from.
 //!
-//! Always true:
+//! Invariants:
 //! - `managedFields` and the last-applied annotation are not in it;
 //! - of a Secret it holds key names, lengths and keyed digests: [`RawObject::field`] has no `data` to give. The value of
 //!   a key is there only while the object is projected, when a fact names the key in
 //!   [`REDUCED_KEYS`](super::Fact::REDUCED_KEYS), and is wiped with it.
 //!
-//! Not here: reading bytes (`observe::decode`).
+//! Elsewhere: reading bytes (`observe::decode`).
 
 use std::borrow::Cow;
 

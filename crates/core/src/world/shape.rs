@@ -1,4 +1,4 @@
-//! A JSON object, told apart from everything else.
+//! A JSON object, as opposed to every other JSON value.
 //!
 //! Serde's derived structs read a list as their fields in order, so that `"spec": ["x"]` would pass for a spec that
 //! asks for little. What a projection reads as a struct it wraps in [`Obj`].

@@ -76,7 +76,7 @@ impl World {
         changes
     }
 
-    /// Makes room for a collection, so that it reads as "not listed yet" and can be fed.
+    /// Adds an empty collection, so that it reads as "not listed yet" and can be fed.
     pub fn open(&mut self, interest: &Interest) {
         let shelves = self.shelves.entry(interest.id.clone()).or_default();
         if !shelves.iter().any(|(held, _)| *held == interest.fact.type_id()) {
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Forgets a collection nobody wants any more.
+    /// Drops a collection that no check needs any more.
     pub fn close(&mut self, id: &CollectionId) -> ChangeSet {
         let mut changes = ChangeSet::default();
         if self.shelves.remove(id).is_some() {

@@ -29,6 +29,7 @@ pub fn of(kube_system_uid: Option<&str>, ca_pem: Option<&str>) -> ClusterIdentit
     ClusterIdentity {
         kube_system_uid: kube_system_uid.unwrap_or_default().to_owned(),
         ca_sha256: ca_pem.and_then(digest).unwrap_or_default(),
+        account: String::new(),
     }
 }
 

@@ -29,9 +29,9 @@ use trueup_core::engine::testing::{Given, delete, finding, given, label, now};
 use trueup_core::engine::vault::{Sealed, Vault};
 use trueup_core::engine::{
     Action, Admission, Answers, ApprovedPlan, BackupSeen, Blocked, Change, Chosen, Dependency, Difference, GateName,
-    IdentityRecord, Look, ObjectNow, ObjectRef, OwnersSeen, PLAN_TTL, Plan, RecheckResult, Tier, approve,
+    Look, ObjectNow, ObjectRef, OwnersSeen, PLAN_TTL, Plan, RecheckResult, Tier, approve,
 };
-use trueup_core::world::{ResourceVersion, Uid};
+use trueup_core::world::{ClusterIdentity, ResourceVersion, Uid};
 use trueup_sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
 
 const NAMESPACE: &str = "openshift-config";
@@ -309,14 +309,14 @@ impl Switches for KillSwitch {
 }
 
 impl Recheck for Judges {
-    fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
+    fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>> {
         let other = self.other_identity_from.is_some_and(|from| self.identity_reads >= from);
         self.identity_reads += 1;
         let uid = if other { "another" } else { "uid-of-kube-system" };
-        let identity = IdentityRecord {
+        let identity = ClusterIdentity {
             kube_system_uid: uid.to_owned(),
             ca_sha256: "c0ffee".to_owned(),
-            ..IdentityRecord::default()
+            ..ClusterIdentity::default()
         };
         async move { Some(identity) }.boxed()
     }

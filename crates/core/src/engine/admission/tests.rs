@@ -26,7 +26,7 @@ fn admitted(plan: Plan, world: &Given) -> Result<Admission, Refusal> {
     admit(plan, &request(Chosen::Selected), Current { names: &names, fresh: &fresh, undo: &[] }, now())
 }
 
-/// A plan with a change somebody made to its file, and the id of what it says then.
+/// A plan whose file was edited, with a recomputed id.
 fn edited(mut plan: Plan, change: impl FnOnce(&mut Plan)) -> Plan {
     change(&mut plan);
     plan.id = plan.computed_id().unwrap();

@@ -4,7 +4,7 @@
 //! Here its text is written once, and the fields of an object are put in order by moving the ranges they were written
 //! to.
 //!
-//! Always true: what is written is what [`super::canonical_text`] writes of the same value; what can't be written that
+//! Invariants: what is written is what [`super::canonical_text`] writes of the same value; what can't be written that
 //! way is handed back as [`NotDirect`], and the caller goes through the tree.
 
 use std::ops::Range;

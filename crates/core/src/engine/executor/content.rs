@@ -1,6 +1,6 @@
 //! What stands under the keys of a Secret or ConfigMap, and the words in which a change of it is sent.
 //!
-//! Always true:
+//! Invariants:
 //! - bytes are wiped when they are dropped, those of a request as well;
 //! - `Debug` tells lengths and never a byte;
 //! - a change names only what it changes, so that everything else of the object stays.
@@ -24,7 +24,7 @@ const SECRET: &str = "Secret";
 /// Bytes that are wiped when they are dropped.
 pub type Bytes = Zeroizing<Vec<u8>>;
 
-/// Labels or annotations as they shall be; what has no value goes.
+/// Desired labels or annotations; one without a value is removed.
 pub(super) type Marks = BTreeMap<String, Option<String>>;
 
 /// The bytes under each key of an object's `data`.
@@ -36,7 +36,7 @@ impl Content {
     /// # Errors
     /// One sentence without a word of it.
     pub fn of(kind: &str, json: &[u8]) -> Result<Self, String> {
-        let unreadable = |_| "its content can't be read".to_owned();
+        let unreadable = |_| "its content cannot be read".to_owned();
         let keys = if kind == SECRET {
             let object: Object<Decoded> = serde_json::from_slice(json).map_err(unreadable)?;
             object.data.unwrap_or_default().into_iter().map(|(key, value)| (key, value.0)).collect()
@@ -105,7 +105,7 @@ impl Patch {
         Self::labels(set.into_iter().map(|tag| (tag, String::new())).collect(), remove)
     }
 
-    /// The tags that shall be there, and those that shall not.
+    /// The tags to set and the tags to remove.
     pub fn tag_names(&self) -> (Vec<String>, Vec<String>) {
         let names = |is_set: bool| {
             let wanted = self.labels.iter().filter(move |(_, value)| value.is_some() == is_set);
@@ -401,7 +401,7 @@ mod tests {
     fn what_is_secret_is_in_no_debug_and_no_error() {
         assert!(!format!("{:?}", patch()).contains("s3cret"), "{:?}", patch());
         let odd = Content::of("Secret", br#"{"data":{"value":"s3cret, and no base64"}}"#).map(|_| ());
-        assert_eq!(odd, Err("its content can't be read".to_owned()));
+        assert_eq!(odd, Err("its content cannot be read".to_owned()));
     }
 
     #[test]

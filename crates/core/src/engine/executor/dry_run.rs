@@ -1,9 +1,9 @@
 //! Trying an action without doing it: the reads, the comparison and the body of the real write, sent as a dry run.
 //!
-//! Always true:
-//! - nothing is changed, sealed or written down: a rehearsal leaves no trace but requests;
+//! Invariants:
+//! - nothing is changed, sealed or written down: a dry run leaves no trace but requests;
 //! - what is copied is read as for the real write, and neither it nor what the server answers is kept;
-//! - what would not be sent in mode is not sent here.
+//! - what would not be sent by the real write is not sent here.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::source::read_source;
 use crate::engine::vault::{Backups, Sealed, owners, restorable};
 use crate::engine::{Action, ObjectRef};
 
-/// What came of trying.
+/// The result of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DryRunResult {
     /// It was sent as a dry run.
@@ -26,7 +26,7 @@ pub enum DryRunResult {
     NotSent(ActionResult),
 }
 
-/// What a rehearsal reads from. `clusters` holds whatever a source may be in.
+/// What a dry run reads from. `clusters` holds whatever a source may be in.
 pub struct DryRunPorts<'p> {
     pub clusters: &'p Clusters,
     pub vault: &'p dyn VaultPort,
@@ -52,7 +52,7 @@ pub async fn dry_run(cluster: &dyn DryRunPort, plan: &str, action: &Action, port
     }
 }
 
-/// The backups there are, for whoever makes none. Without any, nothing can come back from one.
+/// Existing backups, for callers that make none. Without any, nothing can come back from one.
 pub struct BackupsThere(pub Option<Backups>);
 
 impl VaultPort for BackupsThere {

@@ -1,6 +1,6 @@
 //! What is sealed before a change that takes objects away without deleting them one by one.
 //!
-//! Always true: a change with an export is not sent before every object of every kind it names, and the target itself,
+//! Invariants: a change with an export is not sent before every object of every kind it names, and the target itself,
 //! lie sealed on the disk; a kind that can't be listed whole stops it.
 
 use zeroize::Zeroizing;

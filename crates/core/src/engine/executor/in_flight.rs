@@ -1,6 +1,6 @@
 //! The proof that a request may leave the program.
 //!
-//! Always true: an [`InFlight`] is made here alone, one for each intent, after the journal has it on the disk.
+//! Invariants: an [`InFlight`] is made here alone, one for each intent, after the journal has it on the disk.
 
 use super::ports::JournalPort;
 use crate::engine::journal::Record;

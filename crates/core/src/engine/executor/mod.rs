@@ -1,16 +1,16 @@
-//! The executor: carries out an approved plan, exactly, and says what came of every action.
+//! The executor: applies an approved plan, exactly, and reports the result of every action.
 //!
 //! ```text
 //! gates ─► judge again ─► read, compare, seal ─► journal intents ─► send ─► journal outcomes ─► read ─► journal
-//!   ▲                                                  ▲                        │ asked to wait, or nobody knows
+//!   ▲                                                  ▲                        │ asked to wait, or unknown
 //!   └── the next wave                                  └──── read, compare ◄────┘
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - an intent is on disk before its request is sent, and a backup before the intent of a delete or of new content;
 //! - a write carries the uid and the version the plan shows; anything else is a skipped action with its reason;
 //! - what is copied has the uid and the version the plan shows, read right before, and is never in journal or plan;
-//! - an answer nobody can interpret is followed by a read, never by the same request;
+//! - an ambiguous answer is followed by a read, never by the same request;
 //! - nothing is sent without an [`InFlight`], which only an intent on the disk gives;
 //! - what is deleted in a cloud is waited for until it is gone, before anything that depends on it;
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.

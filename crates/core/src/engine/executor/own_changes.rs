@@ -1,9 +1,9 @@
 //! Several actions of a plan on one cloud resource: what this run itself changed of it does not stop the next.
 //!
 //! A plan binds all of them to the tags it was made for. The first one changes those tags, and the others are bound to
-//! what it left, as long as nobody else came between.
+//! what it left, as long as no other writer came between.
 //!
-//! Always true: only tags that were read after a change of this run's own are taken for those of the plan.
+//! Invariants: only tags that were read after a change of this run's own are taken for those of the plan.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Which owners of an object still live.
 //!
-//! Always true: an owner comes back with an object only when it was read and has the uid the object names. With a dead
-//! owner the garbage collector would delete the object again at once; with one nobody could read it might.
+//! Invariants: an owner comes back with an object only when it was read and has the uid the object names. With a dead
+//! owner the garbage collector would delete the object again at once; with one that could not be read it might.
 
 use futures::future::join_all;
 

@@ -1,6 +1,6 @@
 //! What the executor touches, one trait each, so that tests can let every one of them fail.
 //!
-//! Always true: nothing behind these ports decides. They read, write and say what they saw.
+//! Invariants: nothing behind these ports decides. They read, write and say what they saw.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -18,7 +18,8 @@ use super::in_flight::InFlight;
 use super::report::ActionResult;
 use crate::engine::journal::{Answer, Journal, Record};
 use crate::engine::vault::{Sealed, Vault, owners, restorable};
-use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef, RecheckResult, cloud_version};
+use crate::engine::{Action, Blocked, ObjectRef, RecheckResult, cloud_version};
+use crate::world::ClusterIdentity;
 
 /// The clusters of a run, by the names the plan uses.
 pub type Clusters = BTreeMap<String, Arc<dyn ClusterPort>>;
@@ -56,7 +57,7 @@ pub enum Reading {
 pub struct Seen {
     pub uid: String,
     pub resource_version: String,
-    /// Whether somebody has asked for its deletion.
+    /// Whether its deletion was requested.
     pub deleting: bool,
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
@@ -91,7 +92,7 @@ pub enum Write<'a> {
         resource_version: &'a str,
         patch: &'a Patch,
     },
-    /// Fields of an object that become ours, unless somebody else manages them. Bound to uid and version when it is there.
+    /// Fields of an object that become ours, unless another manager owns them. Bound to uid and version when it is there.
     Apply {
         target: &'a ObjectRef,
         bound: Option<(&'a str, &'a str)>,
@@ -119,8 +120,8 @@ pub struct Reply {
 
 /// Judging again, with fresh and consistent lists.
 pub trait Recheck: Send {
-    /// Reads who the cluster is; nothing when that can't be told.
-    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>>;
+    /// Reads the cluster's identity; nothing when it cannot be read.
+    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>>;
 
     /// Lists everything these actions rest on again and judges. One answer an action, in their order.
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>>;
@@ -192,7 +193,7 @@ pub struct Ports<'p> {
     pub vault: &'p dyn VaultPort,
     pub clock: &'p dyn ExecutorClock,
     pub switches: &'p dyn Switches,
-    /// Set by whoever wants the run to stop at the next action.
+    /// Set to stop the run at the next action.
     pub stop: &'p AtomicBool,
     /// Told how far every action has come.
     pub progress: &'p mut (dyn FnMut(&Action, Progress<'_>) + Send),
@@ -205,7 +206,7 @@ pub enum Progress<'e> {
     Intended,
     /// The request has left the program.
     Sent,
-    /// The server has answered, or nobody knows; what is there now is being read.
+    /// The server has answered, or the result is unknown; the object is being read.
     Answered,
     /// It takes its time: for how long so far, and why.
     Waiting {

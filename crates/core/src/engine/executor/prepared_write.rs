@@ -1,6 +1,6 @@
 //! What an action wants of the cluster, with everything its request needs.
 //!
-//! Always true: whatever changes or deletes an object that is there is bound to its uid and version; whatever makes one
+//! Invariants: whatever changes or deletes an object that is there is bound to its uid and version; whatever makes one
 //! wants its name free.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) struct Bound {
     pub uid: String,
     /// The version a request carries.
     pub resource_version: String,
-    /// What the plan was made for, where the version moves by itself: then the one that was read last counts.
+    /// What the plan was made for, where controllers move the version: then the one that was read last counts.
     pub judged: Option<JudgedFields>,
 }
 
@@ -162,7 +162,7 @@ impl PreparedWrite {
         }
     }
 
-    /// Whether the object has to be sealed before the request: what can't be told from the journal how to put back.
+    /// Whether the object has to be sealed before the request: what the journal alone cannot put back.
     pub fn needs_backup(&self) -> bool {
         match self {
             Self::Delete { .. } => true,

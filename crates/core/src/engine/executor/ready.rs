@@ -29,7 +29,7 @@ pub(super) struct Ready<'a> {
     pub attempt: u32,
     /// How often it was sent.
     pub tries: u32,
-    /// How often nobody knew what came of it.
+    /// How often its result was unknown.
     pub unsure: u32,
     pub began: Timestamp,
     pub deadline: Timestamp,
@@ -117,7 +117,7 @@ impl<'a> Ready<'a> {
         }
     }
 
-    /// What is sent. A delete that is taken back is a create.
+    /// What is sent. The restore of a delete is a create.
     fn verb(&self) -> Verb {
         match self.write {
             PreparedWrite::Create { .. } => Verb::Create,

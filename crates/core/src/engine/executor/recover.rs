@@ -1,6 +1,6 @@
 //! What a crash left open, settled by reading.
 //!
-//! Always true: nothing is sent here.
+//! Invariants: nothing is sent here.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use super::ports::Clusters;
 use super::verdict::found;
 use crate::engine::journal::{Entry, Found, Record, open_intents};
 
-/// Reads the target of every request of which nobody knows what came, and says what was found.
+/// Reads the target of every request without a known result, and returns what was found.
 ///
 /// A request to a cluster that is not in `clusters`, or that can't be read, stays open.
 pub async fn resolve(entries: &[Entry], clusters: &Clusters, at: Timestamp) -> Vec<Record> {

@@ -1,6 +1,6 @@
 //! The look back: whether something refers to what was deleted, and bringing it back where that is wished.
 //!
-//! Always true: what comes back is made on a free name, in the cluster the plan was made for.
+//! Invariants: what comes back is made on a free name, in the cluster the plan was made for.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl<'p> Run<'p, '_> {
             match (found, self.settings.on_new_reference) {
                 (ReferenceScan::Nothing, _) => {}
                 (ReferenceScan::Unknown(why), _) => {
-                    self.notice(format!("whether something refers to the deleted {name} is not known: {why}"));
+                    self.notice(format!("references to the deleted {name} are unknown: {why}"));
                 }
                 (ReferenceScan::Referenced(what), OnNewReference::Report) => {
                     let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
@@ -67,7 +67,7 @@ impl<'p> Run<'p, '_> {
         let object = match self.restorable(port.as_ref(), action, &backup, &mark).await {
             Ok(object) => object,
             Err(why) => {
-                self.notice(format!("{} can't be brought back: {why}", action.target.name));
+                self.notice(format!("{} cannot be restored: {why}", action.target.name));
                 return Ok(());
             }
         };

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub enum ActionResult {
     Skipped { class: Skip, why: String },
     /// Sent, and the cluster did not take it.
     Failed { why: String },
-    /// Sent, and nobody could find out what came of it.
+    /// Sent, and the result is unknown.
     Unknown { why: String },
 }
 
@@ -29,7 +29,7 @@ pub enum Skip {
     Stale,
     /// A gate is shut.
     Gate,
-    /// Somebody stopped the run.
+    /// The user stopped the run.
     Stopped,
 }
 
@@ -42,7 +42,7 @@ pub enum Halt {
     Journal(String),
 }
 
-/// What came of every approved action.
+/// The result of every approved action.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     pub plan: String,
@@ -136,9 +136,7 @@ impl Halt {
             Self::Stopped => "the run was stopped".to_owned(),
             Self::Gate(_) | Self::Journal(_) => self.says(),
         };
-        ActionResult::Unknown {
-            why: format!("it was sent and not looked after ({cause}); the next run reads what came of it"),
-        }
+        ActionResult::Unknown { why: format!("sent, not verified ({cause}); the next run reads the result") }
     }
 }
 

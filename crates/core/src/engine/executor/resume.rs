@@ -1,6 +1,6 @@
 //! Taking a plan up again that an earlier run was broken off in: what it sent to a cloud is looked at, not sent again.
 //!
-//! Always true: only a read says that something was done; what was not, goes the way of every other action.
+//! Invariants: only a read says that something was done; what was not, goes the way of every other action.
 
 use std::borrow::Cow;
 

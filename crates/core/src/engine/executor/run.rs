@@ -1,6 +1,6 @@
 //! A run: clusters one after another, the highest tier last, each in waves.
 //!
-//! Always true:
+//! Invariants:
 //! - before every wave all switches, the plan's end and the cluster's identity are looked at again, and the identity once
 //!   more after it;
 //! - an action runs only after everything it depends on is done;
@@ -27,7 +27,7 @@ const WAVE_MAX: usize = 64;
 /// within seconds.
 pub const REFERENCE_SCAN_AFTER: Duration = Duration::from_secs(30);
 
-/// How often a waiting run looks whether it shall stop.
+/// How often a waiting run checks for a stop.
 const STOP_EVERY: Duration = Duration::from_millis(200);
 
 /// How often a cluster is asked who it is after a wave when it does not say, with this pause between.
@@ -205,7 +205,7 @@ impl<'p> Run<'p, '_> {
         if wave.is_empty() {
             // What is left waits for one another.
             for action in std::mem::take(left) {
-                self.end(action, ActionResult::gated("dependency: what it depends on depends on it"));
+                self.end(action, ActionResult::gated("dependency: circular dependency"));
             }
         }
         wave
@@ -250,7 +250,7 @@ impl<'p> Run<'p, '_> {
                 Sameness::Unknown => self.ports.clock.sleep(CONFIRM_PAUSE).await,
             }
         }
-        let why = format!("it was sent, and {cluster} may have been another cluster when it was read");
+        let why = format!("sent, not verified: {cluster} may have been another cluster when it was read");
         self.write_ends(done.into_iter().map(|action| (action, ActionResult::Unknown { why: why.clone() })).collect())?;
         Err(other_cluster(cluster))
     }
@@ -266,13 +266,13 @@ impl<'p> Run<'p, '_> {
         }
         let until = self.approved.plan().expires_at;
         if now >= until {
-            let why = format!("the plan expired at {until}; plan again");
+            let why = format!("plan expired at {until}; run trueup plan --out FILE");
             return Err(Halt::Gate(Blocked { gate: GateName::ExpiredPlan, why }));
         }
         Ok(())
     }
 
-    /// Waits, and notices when somebody wants the run to stop.
+    /// Waits, and stops when the user asks for it.
     pub async fn wait(&mut self, span: Duration) -> Result<(), Halt> {
         let mut left = span;
         while !left.is_zero() {
@@ -327,7 +327,7 @@ impl<'p> Run<'p, '_> {
         let skipped = |action: &Action| {
             let why = match self.report.ends.get(&action.id)? {
                 ActionResult::Skipped { why, .. } => why.as_str(),
-                ActionResult::Already => "it was as the plan wants it before anything was sent",
+                ActionResult::Already => "already in the desired state",
                 ActionResult::Done(_)
                 | ActionResult::TakenBack { .. }
                 | ActionResult::Failed { .. }
@@ -359,6 +359,6 @@ impl<'p> Run<'p, '_> {
 }
 
 fn other_cluster(cluster: &str) -> Halt {
-    let why = format!("{cluster} is not the cluster the plan was made for, or can't say who it is");
+    let why = format!("{cluster} is not the cluster the plan was made for, or its identity cannot be read");
     Halt::Gate(Blocked { gate: GateName::Identity, why })
 }

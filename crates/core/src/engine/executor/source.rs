@@ -1,6 +1,6 @@
 //! The object an action copies from, read right before the copy is written.
 //!
-//! Always true: a source counts only with the uid and the version the plan shows, and only with something under every key
+//! Invariants: a source counts only with the uid and the version the plan shows, and only with something under every key
 //! that is copied. A source that lost a key never empties a target.
 
 use super::content::Content;
@@ -41,7 +41,7 @@ async fn read_bound(
         Reading::Present(seen) => seen,
         Reading::Absent => return Err(ActionResult::stale(format!("its source {place} is gone"))),
         Reading::Unknown(why) => {
-            return Err(ActionResult::gated(format!("not-complete: its source {place} can't be read: {why}")));
+            return Err(ActionResult::gated(format!("not-complete: source {place}: cannot be read: {why}")));
         }
     };
     if seen.uid != bound.uid {
@@ -53,7 +53,7 @@ async fn read_bound(
         return Err(ActionResult::stale(why));
     }
     let content = Content::of(&object.kind, &seen.json)
-        .map_err(|why| ActionResult::gated(format!("not-complete: of its source {place}, {why}")))?;
+        .map_err(|why| ActionResult::gated(format!("not-complete: source {place}: {why}")))?;
     let empty = |key: &&String| content.get(key).is_none_or(|bytes| bytes.is_empty());
     match copying.keys.values().find(empty) {
         Some(key) => {

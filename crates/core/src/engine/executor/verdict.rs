@@ -1,6 +1,6 @@
 //! What an answer and the read after it mean together. Pure.
 //!
-//! Always true:
+//! Invariants:
 //! - only what was read decides; an answer alone never ends an action as done;
 //! - an action fails only when no request of it was carried out and none can be any more. Anything less is unknown.
 
@@ -22,7 +22,7 @@ pub(super) enum Next {
 pub(super) fn difference(uid: &str, resource_version: &str, reading: &Reading) -> Option<String> {
     match reading {
         Reading::Absent => Some("it is gone already".to_owned()),
-        Reading::Unknown(why) => Some(format!("it can't be read: {why}")),
+        Reading::Unknown(why) => Some(format!("it cannot be read: {why}")),
         Reading::Present(seen) if seen.uid != uid => {
             Some("another object has its name now: it was deleted and created again".to_owned())
         }
@@ -47,14 +47,14 @@ pub(super) fn found(uid: Option<&str>, resource_version: Option<&str>, reading: 
     }
 }
 
-/// How an action goes on after its request was answered and its target read.
+/// The next step of an action after its request was answered and its target read.
 pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next {
     let said = match reply.answer {
         Answer::Throttled => return Next::Again,
         Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reply, reading)),
         Answer::Ambiguous => None,
         Answer::Refused => Some(refusal(reply)),
-        // The version moved by itself between the read and the request; what was judged is still there.
+        // A controller moved the version between the read and the request; what was judged is still there.
         Answer::Conflict if may_bind_again(ready, reading) => return Next::Again,
         Answer::Conflict => Some(conflict(ready, reply, reading)),
     };
@@ -68,7 +68,7 @@ pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next 
     }
 }
 
-/// What stays true as long as nobody knows what became of a request and the object is as it was.
+/// What stays true as long as the result of a request is unknown and the object is as it was.
 pub(super) const MAY_ARRIVE: &str = "an earlier request got no clear answer and may still be carried out";
 
 /// What a read says about an action of which a request may have been carried out, or may still be. Nothing: the object is
@@ -98,7 +98,7 @@ pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<ActionRes
             PreparedWrite::Create { proof: Proof::Content(_), .. } | PreparedWrite::Apply { bound: None, .. },
             reading,
         ) => {
-            // Who made it is not known; it is as it was wanted, or it is somebody else's.
+            // Who made it is not known; it is as it was wanted, or it is another writer's.
             Some(match ready.write.is_fulfilled(kind, reading) {
                 true => ActionResult::Done(VerifiedState::Changed),
                 false => ActionResult::failed("another object has the name now"),
@@ -121,7 +121,7 @@ fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Op
     if as_before || may_bind_again(ready, reading) {
         None
     } else {
-        unsure("somebody else changed it meanwhile; whether it was changed as planned before is not known")
+        unsure("it changed meanwhile; whether the planned change was applied before is unknown")
     }
 }
 
@@ -168,7 +168,7 @@ fn unreadable(reading: &Reading) -> ActionResult {
         Reading::Unknown(why) => why.as_str(),
         Reading::Present(_) | Reading::Absent => "",
     };
-    ActionResult::Unknown { why: format!("it was sent, and what came of it can't be read: {why}") }
+    ActionResult::Unknown { why: format!("sent, not verified ({why})") }
 }
 
 fn refusal(reply: &Reply) -> String {

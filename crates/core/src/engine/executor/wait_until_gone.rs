@@ -1,6 +1,6 @@
 //! Waiting for the end of what takes its time: a cloud answers a delete long before the resource is gone.
 //!
-//! Always true: only a read that finds nothing ends the wait as gone.
+//! Invariants: only a read that finds nothing ends the wait as gone.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The way of a wave's actions: judged again, read, sealed, journalled, sent, looked after.
 //!
-//! Always true: requests go out in small groups, and between two groups a stop is noticed.
+//! Invariants: requests go out in small groups, and between two groups a stop is noticed.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ use crate::engine::{Action, RecheckResult};
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
 const AT_ONCE_MAX: usize = 16;
 
-/// How often nobody may know what came of it: one more gated try after the first, as things may just have hung.
+/// How often the result may be unknown: one more gated try after the first, as things may just have hung.
 const UNSURE_MAX: u32 = 2;
 
 /// The wait when the server asks for one without saying how long.
@@ -153,7 +153,7 @@ impl<'p> Run<'p, '_> {
         Ok(pause)
     }
 
-    /// Notes the version at which an object was seen to be as it was wanted: undo knows by it that nobody came after.
+    /// Notes the version at which an object was seen to be as it was wanted: undo knows by it that the object did not change later.
     fn remember_version(&mut self, ready: &Ready<'_>, end: &ActionResult, reading: &Reading) {
         if let (ActionResult::Done(_), Some(_), Reading::Present(seen)) = (end, ready.write.patch(), reading) {
             self.moved.note(ready.action, seen);
@@ -223,7 +223,7 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Makes an action ready: it is the object the plan shows, what it copies is what the plan shows, and its backup is
-    /// sealed, together with what else goes. What is as it shall be already is not sent.
+    /// sealed, together with what else goes. What is already in the desired state is not sent.
     fn prepare(
         &mut self,
         action: &'p Action,
@@ -318,7 +318,7 @@ impl<'p> Run<'p, '_> {
     }
 }
 
-/// Whether somebody else, who tears the same down, has deleted a cloud resource between two attempts: then it is on its way
+/// Whether another process has deleted a cloud resource between two attempts: then it is on its way
 /// all the same.
 fn is_leaving(ready: &Ready<'_>, reading: &Reading) -> bool {
     let is_gone = match reading {

@@ -1,7 +1,7 @@
 //! The access gate: whether the cluster would let this user do it.
 //!
-//! Always true: a permission nobody could ask about is as shut as one that was denied.
-//! Not here: asking (SelfSubjectAccessReview). [`access_questions`] says what to ask.
+//! Invariants: a permission that could not be asked for counts as denied.
+//! Elsewhere: asking (SelfSubjectAccessReview). [`access_questions`] says what to ask.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
     verbs.iter().map(question).collect()
 }
 
-/// What the user may not do, or what nobody knows whether they may, is not offered.
+/// What the user may not do, or may not do as far as known, is blocked.
 pub fn access(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     if !around.is_live(candidate.cluster()) {
         return None;

@@ -6,10 +6,10 @@ use crate::engine::action::Undo;
 /// Whether a backup could be made from here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BackupCheck {
-    /// Nobody looked: the plan is not one that could be applied from here.
+    /// Not checked: the plan cannot be applied from here.
     NotLooked,
     Possible,
-    /// Why not: key, folder or room.
+    /// Why not: key, folder or disk space.
     Impossible {
         why: String,
     },

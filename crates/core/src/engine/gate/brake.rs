@@ -9,7 +9,7 @@
 //! (only where it manages more than 10)
 //! ```
 //!
-//! Always true: `--max-deletes N` lifts it only when N covers the whole count, and what it lets through is tier 4.
+//! Invariants: `--max-deletes N` lifts it only when N covers the whole count, and what it lets through is tier 4.
 //! A smaller N is a tighter brake. Because blocked deletes are not counted, another gate that shuts for some deletes can
 //! let the brake go for the others.
 

@@ -1,8 +1,7 @@
 //! Gates about the cluster an action would be sent to.
 
 use super::{Blocked, Candidate, Conditions, GateInputs, GateName, blocked};
-use crate::engine::plan::IdentityRecord;
-use crate::world::ClusterName;
+use crate::world::{ClusterIdentity, ClusterName};
 
 /// A live cluster or account has to be known by more than its name before anything is written there.
 pub fn identity(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
@@ -13,7 +12,7 @@ pub fn identity(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Bl
     let Some(cluster) = around.clusters.get(name) else {
         return Some(blocked(GateName::Identity, format!("cluster {name} is unknown; connect to it first")));
     };
-    if IdentityRecord::of(cluster).is_known() {
+    if ClusterIdentity::of(cluster).is_known() {
         return None;
     }
     let why = if cluster.source.is_account() {
@@ -26,7 +25,7 @@ pub fn identity(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Bl
     Some(blocked(GateName::Identity, why))
 }
 
-/// A server whose certificate nobody checked could be anyone.
+/// A server without a verified certificate could be any server.
 pub fn insecure(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let name = candidate.cluster();
     if around.is_live(name) { unverified(name, around.conditions) } else { None }

@@ -19,7 +19,7 @@ pub fn not_complete(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Optio
         return None;
     }
     if candidate.draft.rests_on.is_empty() {
-        let why = "no list is named that proves the object is not needed; this is a defect of the check";
+        let why = "no collection proves that the object is not needed; this is a defect of the check";
         return Some(blocked(GateName::NotComplete, why));
     }
     let doubts: Vec<String> = candidate.draft.rests_on.iter().filter_map(|id| doubt(id, around)).collect();
@@ -32,8 +32,8 @@ pub fn not_complete(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Optio
 fn doubt(id: &CollectionId, around: &GateInputs<'_>) -> Option<String> {
     match around.observed.get(id) {
         None => Some(format!("{} was not read", describe(id))),
-        Some(Completeness::Partial { gap }) => Some(format!("{} is known in part only: {gap}", describe(id))),
-        Some(Completeness::Unknown { gap }) => Some(format!("{} is not known: {gap}", describe(id))),
+        Some(Completeness::Partial { gap }) => Some(format!("{} is incomplete: {gap}", describe(id))),
+        Some(Completeness::Unknown { gap }) => Some(format!("{} is unknown: {gap}", describe(id))),
         Some(Completeness::Complete { at, .. }) => {
             let age = age(*at, around.conditions.now);
             let stale = around.is_live(&id.cluster) && age > FRESH_FOR;
@@ -75,7 +75,7 @@ pub fn ownership(candidate: &Candidate<'_>, _: &GateInputs<'_>) -> Option<Blocke
         [ref proof, ..] => format!("only one proof ({proof}) says"),
     };
     let why =
-        format!("{found} that the platform made this object, and a delete needs two; look at it and delete it by hand");
+        format!("{found} that the platform made this object, and a delete needs two; review it and delete it by hand");
     Some(blocked(GateName::Ownership, why))
 }
 

@@ -1,6 +1,6 @@
 //! The freeze gate: weekly windows in which nothing is written.
 //!
-//! Always true: a window is measured on the clock people read in its time zone, so it keeps its hours when summer time
+//! Invariants: a window is measured on the clock people read in its time zone, so it keeps its hours when summer time
 //! begins or ends. The first minute is inside, the last one named is outside. The rules of the zone are looked up once,
 //! when the window is read from text; a window in hand is a value.
 

@@ -1,7 +1,7 @@
-//! The gate for changes of who can log in: whoever makes one must still be able to log in afterwards.
+//! The gate for changes of who can log in: the user who makes one must still be able to log in afterwards.
 //!
-//! Always true: a login of which nobody knows whether it survives is taken for one that does not.
-//! Not here: finding out how somebody is logged in. [`OwnLogin`] is what was found out.
+//! Invariants: a login that may not survive counts as one that does not.
+//! Elsewhere: finding out how the user is logged in. [`OwnLogin`] is what was found out.
 
 use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::engine::action::Stake;
@@ -9,7 +9,7 @@ use crate::engine::action::Stake;
 /// How we are logged in to a cluster ourselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnLogin {
-    /// kube-apiserver knows the authority that signed it, whoever else logs people in.
+    /// kube-apiserver trusts the CA that signed it, whatever logs other users in.
     Certificate,
     /// kube-apiserver signs it itself.
     ServiceAccount,
@@ -20,21 +20,21 @@ pub enum OwnLogin {
 }
 
 impl OwnLogin {
-    /// Whether it works whoever logs people in, in a sentence.
+    /// Whether it works whatever logs other users in, in a sentence.
     ///
     /// # Errors
     /// The sentence says why it may not.
     pub fn survives(&self) -> Result<&'static str, String> {
         match self {
-            Self::Certificate => Ok("your own login is a client certificate, which goes on working"),
-            Self::ServiceAccount => Ok("your own login is a service account's token, which goes on working"),
+            Self::Certificate => Ok("your own login is a client certificate, which keeps working"),
+            Self::ServiceAccount => Ok("your own login is a service account's token, which keeps working"),
             Self::InProcess => Ok("nothing logs in here"),
             Self::MayEnd(why) => Err(why.clone()),
         }
     }
 }
 
-/// Nobody shuts themselves out.
+/// Users do not lock themselves out.
 pub fn own_login(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let name = candidate.cluster();
     if candidate.draft.stake != Stake::Login || !around.is_live(name) {

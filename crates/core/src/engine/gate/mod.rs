@@ -1,13 +1,13 @@
-//! What speaks against an action: one function a gate, each with a reason a person understands and the way out.
+//! Gates: rules that block an action, one function each, with a reason and what to do about it.
 //!
-//! Always true:
+//! Invariants:
 //! - a gate only ever adds a reason; none takes another one's away;
 //! - gates that look at one action come first, then the policy's caps, then the brake (which counts what is left),
 //!   and dependencies last, because they follow from everything before them;
 //! - nothing here reads a clock, a file or a cluster: what a gate needs is in [`Conditions`].
 //!
 //! Being recorded in a folder is no gate: identity, freshness, access, TLS, settling and backups are asked of live clusters only.
-//! Not here: what only a writer can judge (whether a backup was sealed and read back, whether the plan is still valid),
+//! Elsewhere: what only a writer can judge (whether a backup was sealed and read back, whether the plan is still valid),
 //! and the gates of the domains.
 
 mod access;
@@ -54,7 +54,7 @@ pub struct Conditions {
     pub policy: Vec<PolicyRule>,
     /// What the clusters said about the permissions each action needs.
     pub access: AccessAnswers,
-    /// How we are logged in ourselves, where that was looked at.
+    /// How the user is logged in, where that was read.
     pub logins: BTreeMap<ClusterName, OwnLogin>,
     /// Clusters whose certificate was not verified.
     pub unverified_tls: BTreeSet<ClusterName>,
@@ -120,7 +120,7 @@ pub(super) struct GateInputs<'a> {
 /// The deletes the brake looks at together.
 pub(super) type Group = (ClusterName, CheckName);
 
-/// What came of the gates for one candidate.
+/// The result of the gates for one candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Gated {
     pub tier: Tier,
@@ -205,7 +205,7 @@ impl Candidate<'_> {
 
 impl GateInputs<'_> {
     fn is_live(&self, name: &ClusterName) -> bool {
-        // A cluster nobody described is treated as the more dangerous sort.
+        // An unknown cluster is treated as the more dangerous sort.
         self.clusters.get(name).is_none_or(|cluster| match cluster.source {
             ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Local => true,
             ClusterSource::Cloud { .. } => cluster.link != Link::Recorded,

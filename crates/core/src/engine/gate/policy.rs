@@ -1,6 +1,6 @@
 //! The policy gate: rules from the config that deny, cap or raise the tier.
 //!
-//! Always true: every rule that matches counts, so the strictest wins and their order means nothing.
+//! Invariants: every rule that matches counts, so the strictest wins and their order means nothing.
 
 use super::{Blocked, Candidate, GateInputs, GateName, Gated, blocked};
 use crate::engine::action::Verb;

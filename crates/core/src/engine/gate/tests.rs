@@ -100,7 +100,7 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
     let unasked = |given: Given| given.with(|given| given.access_unasked = true);
     type Change<'a> = &'a dyn Fn(Given) -> Given;
     let cases: [(&str, Change<'_>, &str, &str); 5] = [
-        ("identity not known", &no_identity, "identity", "identity of guest-a is not known"),
+        ("identity not known", &no_identity, "identity", "identity of guest-a is unknown"),
         ("TLS not verified", &no_tls, "insecure", "--allow-insecure-writes"),
         ("denied", &denied, "access", "you may not delete secrets in openshift-config of guest-a (no RBAC"),
         ("undecided", &undecided, "access", "the review timed out"),
@@ -123,7 +123,7 @@ fn an_account_is_known_by_its_id_alone() {
     };
     assert_eq!(shut(&account("0123").plan()), []);
     let unknown = shut(&account("").plan());
-    assert!(unknown[0].0 == "identity" && unknown[0].1.contains("which account guest-a is"), "{unknown:?}");
+    assert!(unknown[0].0 == "identity" && unknown[0].1.contains("account id of guest-a is unknown"), "{unknown:?}");
 }
 
 #[test]
@@ -148,16 +148,12 @@ fn a_delete_needs_complete_and_fresh_lists() {
     let unread = one_delete().with(|given| given.observed.clear());
     let rests_on_nothing = one_delete().with(|given| given.judged[0].explanation.remedy[0].rests_on.clear());
     let shuts = [
-        ("known in part", seen(Completeness::Partial { gap: gap() }), "in part only: listing secrets is forbidden"),
-        (
-            "not known",
-            seen(Completeness::Unknown { gap: gap() }),
-            "guest-a v1/secrets in openshift-config is not known",
-        ),
+        ("known in part", seen(Completeness::Partial { gap: gap() }), "is incomplete: listing secrets is forbidden"),
+        ("not known", seen(Completeness::Unknown { gap: gap() }), "guest-a v1/secrets in openshift-config is unknown"),
         ("91 s old", seen(aged(91)), "last confirmed 91 s ago"),
         ("never read", unread, "was not read"),
-        ("nothing named", rests_on_nothing, "no list is named"),
-        ("in part, in a snapshot", snapshot(seen(Completeness::Partial { gap: gap() })), "in part only"),
+        ("nothing named", rests_on_nothing, "no collection proves"),
+        ("in part, in a snapshot", snapshot(seen(Completeness::Partial { gap: gap() })), "is incomplete"),
     ];
     for (case, given, says) in shuts {
         let shut = shut(&given.plan());

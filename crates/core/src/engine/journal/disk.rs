@@ -1,6 +1,6 @@
 //! The few things the journal asks of a disk.
 //!
-//! Always true: nothing here knows what the bytes mean. Tests put a disk in its place that is full, breaks, or forgets
+//! Invariants: nothing here knows what the bytes mean. Tests put a disk in its place that is full, breaks, or forgets
 //! what was not synced.
 
 use std::fmt;
@@ -43,7 +43,7 @@ pub trait Disk: fmt::Debug + Send {
     fn replace(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// How the file is called while it is being written anew.
+/// The name of the file while it is compacted.
 const DRAFT: &str = "new";
 
 /// A file of the machine, opened for appending.

@@ -1,7 +1,7 @@
 //! The records of one plan, read together.
 //!
-//! Always true: what became of an action is decided by its latest record; a request of which nobody knows what came is open,
-//! and stays so until somebody has read the object, whatever is answered to a later request.
+//! Invariants: what became of an action is decided by its latest record; a request without a known result is open,
+//! and stays so until the object was read, whatever is answered to a later request.
 //! That a later run skipped an action says nothing about what an earlier one did.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +16,13 @@ use crate::engine::{ObjectRef, Verb};
 pub struct Entry {
     /// The plan's whole id.
     pub plan: String,
-    /// Every time somebody said yes to it.
+    /// Every approval of it.
     pub approvals: Vec<Approval>,
     /// By action id, in the order of their first record.
     pub actions: Vec<ActionEntry>,
     /// When the latest run came to its end. Absent: it never did.
     pub finished: Option<Timestamp>,
-    /// The actions of which an earlier request got no clear answer, and nobody has read the object since.
+    /// The actions of which an earlier request got no clear answer, and whose object was not read since.
     pub in_doubt: BTreeSet<String>,
 }
 
@@ -73,7 +73,7 @@ pub enum ActionStanding {
     Prepared,
     /// The request may or may not have been carried out.
     Open,
-    /// The server answered, and nobody has looked since.
+    /// The server answered, and the object was not read since.
     Answered(Answer),
     Verified {
         state: VerifiedState,
@@ -204,7 +204,7 @@ impl Entry {
 }
 
 impl ActionEntry {
-    /// Whether nobody knows yet what came of the request.
+    /// Whether the result of the request is unknown yet.
     pub fn is_open(&self) -> bool {
         match &self.standing {
             ActionStanding::Open => true,
@@ -232,7 +232,7 @@ pub fn entries<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<Entry> 
     entries
 }
 
-/// The requests of which nobody knows what came: plan, action and what was about to be sent.
+/// The requests without a known result: plan, action and what was about to be sent.
 ///
 /// Each has to be settled by reading before anything else is done, and never by sending again.
 pub fn open_intents(entries: &[Entry]) -> Vec<(&str, &ActionEntry)> {

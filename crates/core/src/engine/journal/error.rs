@@ -12,15 +12,15 @@ pub enum JournalError {
     Folder(#[from] FolderError),
     #[error("{by} is writing to the journal")]
     Held { by: String },
-    #[error("the journal's file {} can't be opened", .path.display())]
+    #[error("the journal's file {} cannot be opened", .path.display())]
     Open { path: PathBuf, source: io::Error },
     #[error("the journal {} is not a file of its own that only you can read: {why}", .path.display())]
     Exposed { path: PathBuf, why: String },
-    #[error("the journal can't be read")]
+    #[error("the journal cannot be read")]
     Read { source: io::Error },
     #[error("the journal is damaged at byte {offset}, after {records} whole records: {damage}")]
     Damaged { offset: u64, records: usize, damage: Damage },
-    #[error("the rest of an append that never finished can't be cut off the journal")]
+    #[error("the rest of an append that never finished cannot be cut off the journal")]
     Cut { source: io::Error },
     #[error("nothing more can be written to the journal")]
     Write { source: io::Error },

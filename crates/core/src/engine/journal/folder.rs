@@ -1,6 +1,6 @@
-//! The state folder: what nobody else may look into.
+//! The state folder: readable for its owner alone.
 //!
-//! Always true: a [`StateFolder`] was a folder with no rights for group and others when it was looked at. One that has
+//! Invariants: a [`StateFolder`] was a folder with no rights for group and others when it was looked at. One that has
 //! some is refused and not mended: what lay in it may have been read or changed already, and its owner should know.
 
 use std::fs::DirBuilder;
@@ -20,11 +20,11 @@ pub struct StateFolder(PathBuf);
 /// Why the state folder can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    #[error("the state folder {} has mode {mode:o}: others can look in", .path.display())]
+    #[error("state folder {} has mode {mode:o}, expected 700", .path.display())]
     Exposed { path: PathBuf, mode: u32 },
-    #[error("the state folder {} is no folder", .path.display())]
+    #[error("state folder {} is not a folder", .path.display())]
     NoFolder { path: PathBuf },
-    #[error("the state folder {} can't be made or looked at", .path.display())]
+    #[error("state folder {} cannot be made or read", .path.display())]
     Unusable { path: PathBuf, source: io::Error },
 }
 
@@ -89,7 +89,7 @@ pub(super) fn refuse_exposed(path: &Path) -> Result<(), JournalError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(JournalError::Open { path: path.to_owned(), source }),
         Ok(found) if found.is_symlink() => exposed("it is a link, which is not followed".to_owned()),
-        Ok(found) if !found.is_file() => exposed("it is no regular file".to_owned()),
+        Ok(found) if !found.is_file() => exposed("it is not a regular file".to_owned()),
         Ok(found) if found.permissions().mode() & OTHERS != 0 => {
             exposed(format!("it has mode {:o}", found.permissions().mode() & 0o777))
         }

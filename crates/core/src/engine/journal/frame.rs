@@ -1,4 +1,4 @@
-//! The bytes of a record, and how broken ones are told apart.
+//! The bytes of a record, and how damaged ones are classified.
 //!
 //! ```text
 //! | length u32 LE | CRC-32 u32 LE | SHA-256 of the record before | payload: canonical JSON, `length` bytes |
@@ -8,10 +8,10 @@
 //! The chain begins with the hash of the format's name. The CRC leaves the length out on purpose: when the length of
 //! the last record is damaged, the rest still has its CRC, so it is not taken for an append that never finished.
 //!
-//! Always true:
+//! Invariants:
 //! - a file that was cut anywhere is read up to the cut, and the torn tail is reported;
 //! - a flipped byte anywhere is damage at the offset of its record: nothing is ever cut off because of it;
-//! - a record that says the journal begins anew is the first, or damage;
+//! - a record that says the journal was compacted is the first, or damage;
 //! - bytes are a torn tail only if no whole record stands in them.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! One writer at a time, by name.
 //!
-//! Always true: the lock is the system's own lock on a file, so it ends with the process that holds it, however that
+//! Invariants: the lock is the system's own lock on a file, so it ends with the process that holds it, however that
 //! ends. The name in the file is for people; nothing is decided on it.
 
 use std::fs::{File, OpenOptions, TryLockError};

@@ -1,19 +1,19 @@
-//! The journal: what the engine meant to do, and what came of it.
+//! The journal: intents before requests, and their results.
 //!
-//! Always true:
+//! Invariants:
 //! - what [`Journal::append`] has returned for is on the disk, in order, all of it;
 //! - what a record says is never changed: undo appends, and plans past their time are dropped whole, with a record
 //!   that carries the hash of all that was there;
 //! - the hash of a record covers the hash of the one before it, so that a change in the middle is found;
 //! - no secret and no digest of a secret is in it;
-//! - one process writes at a time, and the second is told who holds the pen.
+//! - one process writes at a time, and the second learns who holds the lock.
 //!
-//! - [`StateFolder`]: the folder it lies in, which nobody else may look into.
+//! - [`StateFolder`]: its folder, readable for the owner alone.
 //! - [`Record`]: what is written. [`Entry`]: the records of one plan, read together.
 //! - `retention`: what is dropped when it is old enough.
 //! - `frame`: the bytes of a record. `disk`: the few things asked of a disk, so that tests can let them fail.
 //!
-//! Not here: deciding what to do ([`super::Plan`]), the objects that were deleted ([`super::vault`]).
+//! Elsewhere: deciding what to do ([`super::Plan`]), the objects that were deleted ([`super::vault`]).
 //! Why a file and no database: `docs/decisions/0009-journal-file.md`.
 
 mod disk;
@@ -109,7 +109,7 @@ impl Journal {
         Ok(opened)
     }
 
-    /// Opens a journal on any disk. The caller makes sure that nobody else writes to it.
+    /// Opens a journal on any disk. The caller makes sure that no other process writes to it.
     ///
     /// # Errors
     /// The disk fails, or what is on it is damaged.
@@ -151,7 +151,7 @@ impl Journal {
     }
 }
 
-/// Reads the journal without the pen: also while somebody writes.
+/// Reads the journal without the lock: also while another process writes.
 ///
 /// # Errors
 /// The file can't be read, others can look into it, or it is damaged. A journal that is not there is empty.

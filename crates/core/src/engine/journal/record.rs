@@ -1,6 +1,6 @@
 //! What the journal holds, record by record.
 //!
-//! Always true:
+//! Invariants:
 //! - every field is named on purpose: no text of a server goes in, and of an object nothing but labels, annotations and
 //!   patched fields, none of which is secret;
 //! - words may be added, none may change its meaning: old journals are read for as long as they exist.
@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{IdentityRecord, ObjectRef, Verb};
+use crate::engine::{ObjectRef, Verb};
+use crate::world::ClusterIdentity;
 
 /// One thing that was meant, done or seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +92,7 @@ pub enum Record {
     Skipped { plan: String, action: String, cluster: String, target: ObjectRef, verb: Verb, why: String, at: Timestamp },
     /// The run came to its end.
     Finished { plan: String, at: Timestamp, counts: BTreeMap<String, u64> },
-    /// The journal begins anew: plans past their time were dropped. `before` is the hash the old chain ended in, which
+    /// The journal was compacted: plans past their time were dropped. `before` is the hash the old chain ended in, which
     /// covers everything that was dropped.
     Restarted { before: String, plans: u64, records: u64, at: Timestamp },
 }
@@ -154,7 +155,7 @@ const REDACTED: &str = "redacted";
 #[serde(deny_unknown_fields)]
 pub struct ApprovedCluster {
     pub name: String,
-    pub identity: IdentityRecord,
+    pub identity: ClusterIdentity,
 }
 
 /// The labels or annotations a request sets or takes off; one that is not there has no value.
@@ -234,7 +235,7 @@ pub enum VerifiedState {
     Skipped,
     /// Something was sent, and it came to nothing.
     Failed,
-    /// Something was sent, and nobody could find out what came of it: the action stays open.
+    /// Something was sent, and its result is unknown: the action stays open.
     Unknown,
 }
 

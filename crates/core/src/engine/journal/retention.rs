@@ -1,9 +1,9 @@
 //! What is dropped from the journal when it is old enough.
 //!
-//! Always true:
+//! Invariants:
 //! - a plan goes whole or stays whole; one that is open or never came to its end stays;
 //! - what is kept says the same as before, in the same order;
-//! - the new file begins with the hash of the last record of the old one, so that whoever kept that hash elsewhere can
+//! - the new file begins with the hash of the last record of the old one, so that a reader who kept that hash elsewhere can
 //!   still tell that nothing else was changed.
 //!
 //! ```text
@@ -35,7 +35,7 @@ impl Journal {
     /// `Ok(None)`: nothing was old enough and nothing was touched.
     ///
     /// # Errors
-    /// A backup can't be removed, or the file can't be written anew. Nothing more is written before the journal is
+    /// A backup can't be removed, or the file cannot be compacted. Nothing more is written before the journal is
     /// opened again.
     pub fn drop_old(
         &mut self,

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::{IdentityRecord, ObjectRef, Verb};
+use crate::engine::{ObjectRef, Verb};
+use crate::world::ClusterIdentity;
 
 /// A disk in memory, which a test can look at and spoil while a journal has it.
 #[derive(Debug, Clone, Default)]
@@ -108,10 +109,10 @@ fn at(second: i64) -> jiff::Timestamp {
 }
 
 fn approved() -> Record {
-    let identity = IdentityRecord {
+    let identity = ClusterIdentity {
         kube_system_uid: "ks-1".to_owned(),
         ca_sha256: "ca-1".to_owned(),
-        ..IdentityRecord::default()
+        ..ClusterIdentity::default()
     };
     Record::PlanApproved {
         plan: PLAN.to_owned(),

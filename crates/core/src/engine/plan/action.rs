@@ -56,6 +56,8 @@ pub enum ActionFault {
     Change(#[from] ChangeError),
     #[error("{} does not apply to its target", .verb.as_str())]
     Target { verb: Verb },
+    #[error("its id is used twice")]
+    Repeated,
 }
 
 /// The shape of an action in a file that is read.

@@ -5,11 +5,11 @@ use crate::engine::journal::{ApprovalWay, ApprovedCluster, Found, Record, entrie
 use crate::engine::testing::{NAMESPACE, SECRETS, cluster, finding, given, now};
 use crate::engine::{Plan, Tier};
 
-fn identity() -> IdentityRecord {
-    IdentityRecord {
+fn identity() -> ClusterIdentity {
+    ClusterIdentity {
         kube_system_uid: "uid-of-kube-system".to_owned(),
         ca_sha256: "c0ffee".to_owned(),
-        ..IdentityRecord::default()
+        ..ClusterIdentity::default()
     }
 }
 

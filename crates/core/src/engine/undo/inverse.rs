@@ -1,4 +1,4 @@
-//! The action that takes one action back, or why there is none.
+//! The action that reverses one action, or why there is none.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::engine::plan::{Action, Preconditions};
 use crate::engine::reference::ObjectRef;
 use crate::engine::tier::Tier;
 
-/// An action that takes back, and what it can't.
+/// An action that reverses another one, and what it does not restore.
 #[derive(Debug)]
 pub(super) struct Inverse {
     pub action: Action,
@@ -170,7 +170,7 @@ fn put_metadata_back(applied: Applied<'_>, look: &Look, kind: MetadataKind) -> R
     };
     let word = kind.as_str();
     let LabelChange { before, after } =
-        change.as_ref().ok_or_else(|| format!("the journal does not hold what the {word}s were"))?;
+        change.as_ref().ok_or_else(|| format!("the journal does not hold the earlier {word}s"))?;
     let place = place(&sent.target);
     let Same { resource_version, labels, annotations, uid: _, fields: _ } = same_object(sent, look)?;
     let found = match kind {
@@ -178,10 +178,10 @@ fn put_metadata_back(applied: Applied<'_>, look: &Look, kind: MetadataKind) -> R
         MetadataKind::Annotation => annotations,
     };
     if before.iter().all(|(key, value)| found.get(key) == value.as_ref()) {
-        return Err(format!("the {word}s of {place} are what they were before already"));
+        return Err(format!("{word}s of {place} are already as before"));
     }
     if let Some((key, _)) = after.iter().find(|(key, value)| found.get(*key) != value.as_ref()) {
-        return Err(format!("somebody changed the {word} {key} of {place} since; look at it"));
+        return Err(format!("{word} {key} of {place} changed after apply; review it"));
     }
     let set = before.iter().filter_map(|(key, value)| Some((key.clone(), value.clone()?))).collect();
     let remove = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key.clone()).collect();
@@ -195,7 +195,7 @@ fn put_metadata_back(applied: Applied<'_>, look: &Look, kind: MetadataKind) -> R
             resource_version: Some(resource_version.to_owned()),
             ..Preconditions::default()
         },
-        // What is annotated may have a version that moves by itself; the annotations are all that counts here.
+        // Controllers may move the version of an annotated object; only the annotations count here.
         MetadataKind::Annotation => Preconditions {
             uid: sent.uid.clone(),
             resource_version: None,
@@ -238,18 +238,18 @@ fn annotations_judged<'k>(
 /// Puts patched fields back to what they were.
 fn put_fields_back(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
     let sent = applied.sent;
-    let record = sent.fields.as_ref().ok_or("the journal does not hold what the fields were")?;
+    let record = sent.fields.as_ref().ok_or("the journal does not hold the earlier fields")?;
     let FieldRecord { before, after } = record;
     let place = place(&sent.target);
     let Same { uid, resource_version, fields, .. } = same_object(sent, look)?;
     if has_fields(fields, before) {
-        return Err(format!("{place} is what it was before already"));
+        return Err(format!("{place} is already as before"));
     }
     if !has_fields(fields, after) {
-        return Err(format!("somebody changed the same fields of {place} since; look at it"));
+        return Err(format!("fields of {place} changed after apply; review it"));
     }
     let Value::Object(patch) = before.clone() else {
-        return Err(format!("the journal does not hold what the fields of {place} were"));
+        return Err(format!("the journal does not hold the earlier fields of {place}"));
     };
     let action = Action {
         reason: Reason::Differs,
@@ -334,7 +334,7 @@ pub(super) struct Same<'l> {
 pub(super) fn same_object<'l>(sent: &Sent, look: &'l Look) -> Result<Same<'l>, String> {
     let place = place(&sent.target);
     match &look.object {
-        ObjectNow::Unknown(why) => Err(format!("{place} can't be read: {why}")),
+        ObjectNow::Unknown(why) => Err(format!("{place} cannot be read: {why}")),
         ObjectNow::Absent => Err(format!("{place} is gone")),
         ObjectNow::Present { uid, .. } if sent.uid.as_ref().is_some_and(|of| of != uid) => {
             Err(format!("another object has the name {place} now (uid {uid}); it is left alone"))
@@ -345,13 +345,13 @@ pub(super) fn same_object<'l>(sent: &Sent, look: &'l Look) -> Result<Same<'l>, S
     }
 }
 
-/// Makes sure that nobody changed the object after us. No digest of content is kept, so the version has to tell.
+/// Verifies that the object did not change after apply. No digest of content is kept, so the version has to tell.
 fn check_untouched(done: &ActionEntry, sent: &Sent, resource_version: &str) -> Result<(), String> {
     let place = place(&sent.target);
     match done.version.as_deref() {
         Some(version) if version == resource_version => Ok(()),
-        Some(_) => Err(format!("somebody changed {place} since; look at it")),
-        None => Err(format!("nobody saw {place} after it was changed, so whose content it holds is not known")),
+        Some(_) => Err(format!("{place} changed after apply; review it")),
+        None => Err(format!("{place} was not read after it was changed; its content is unknown")),
     }
 }
 

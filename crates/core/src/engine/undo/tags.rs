@@ -1,7 +1,7 @@
-//! Taking a change of a cloud resource's tags back, and why a deletion in a cloud can't be taken back.
+//! Undo of a tag change, and why a deletion in a cloud cannot be undone.
 //!
-//! Always true: tags are put back only where the resource has exactly those the plan left it with; whoever came after is
-//! not overwritten.
+//! Invariants: tags are put back only where the resource has exactly those the plan left it with; a later change is not
+//! overwritten.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +24,7 @@ const RECLAIMABLE_KINDS: [&str; 2] = ["workspace", "cos-instance"];
 /// Puts the tags of a resource back to what they were.
 pub(super) fn put_tags_back(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
     let Applied { entry, done, sent } = applied;
-    let LabelChange { before, after: _ } =
-        sent.labels.as_ref().ok_or("the journal does not hold what the tags were")?;
+    let LabelChange { before, after: _ } = sent.labels.as_ref().ok_or("the journal does not hold the earlier tags")?;
     let place = place(&sent.target);
     let Same { resource_version, .. } = same_object(sent, look)?;
     let tags = cloud_tags(resource_version);
@@ -33,13 +32,13 @@ pub(super) fn put_tags_back(applied: Applied<'_>, look: &Look) -> Result<Inverse
     let set: Vec<String> = of(true).filter(|tag| !tags.contains(*tag)).cloned().collect();
     let remove: Vec<String> = of(false).filter(|tag| tags.contains(*tag)).cloned().collect();
     let change = match (set.is_empty(), remove.is_empty()) {
-        (true, true) => return Err(format!("the tags of {place} are what they were before already")),
+        (true, true) => return Err(format!("tags of {place} are already as before")),
         (false, true) => Change::Tag,
         (true, false) => Change::Untag,
         (false, false) => Change::ReOwn,
     };
     if !left_with(entry, done).contains(&tags) {
-        return Err(format!("somebody changed the tags of {place} since; look at it"));
+        return Err(format!("tags of {place} changed after apply; review it"));
     }
     let mut diff = format!("  {place}\n");
     let line = |sign: char, tag: &str| format!("{sign}   tag {}\n", printable(tag, Charset::Unicode));
@@ -90,9 +89,9 @@ pub(super) fn no_way_back(cloud: &CloudRef) -> String {
     let kind = &cloud.kind;
     if RECLAIMABLE_KINDS.contains(&kind.as_str()) {
         return format!(
-            "trueup can't bring a {kind} back, but IBM Cloud keeps it for up to {RECLAIMABLE_DAYS} days: find {} with `ibmcloud resource reclamations` and restore it with `ibmcloud resource reclamation-restore`",
+            "trueup cannot restore a {kind}, but IBM Cloud keeps it for up to {RECLAIMABLE_DAYS} days: find {} with `ibmcloud resource reclamations` and restore it with `ibmcloud resource reclamation-restore`",
             cloud.id
         );
     }
-    format!("a {kind} that was deleted in a cloud has no backup; make a new one")
+    format!("a deleted {kind} of a cloud has no backup; create a new one")
 }

@@ -1,14 +1,14 @@
-//! What is taken back, and what is left as it is.
+//! Which actions are reversed, and which are left as they are.
 
 use serde_json::json;
 
 use super::*;
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
-use crate::engine::plan::IdentityRecord;
 use crate::engine::testing::{SECRETS, cluster, now};
 use crate::engine::{
     AccessAnswer, GateName, Glob, PLAN_TTL, PolicyEffect, PolicyRule, ReadOnly, Tier, Verb, undo_access_questions,
 };
+use crate::world::ClusterIdentity;
 
 fn secret(uid: Option<&str>) -> ObjectRef {
     ObjectRef {
@@ -24,7 +24,7 @@ fn secret(uid: Option<&str>) -> ObjectRef {
 fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
     let (plan, action) = ("sha256:aa".to_owned(), "a1".to_owned());
     let identity =
-        IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..IdentityRecord::default() };
+        ClusterIdentity { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..ClusterIdentity::default() };
     let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
     let mut records = vec![Record::PlanApproved {
         plan: plan.clone(),
@@ -134,7 +134,7 @@ fn what_can_not_come_back_is_left_out_with_a_sentence() {
     }
     let unseen =
         undo(&entry(Verb::Delete, VerifiedState::Gone, true), None, &BTreeMap::new(), now(), PLAN_TTL).unwrap();
-    assert!(unseen.plan.actions.is_empty(), "nobody looked");
+    assert!(unseen.plan.actions.is_empty(), "not read");
 }
 
 #[test]
@@ -218,9 +218,17 @@ fn labels_go_back_to_exactly_what_they_were_or_stay() {
     let changed = [("kept", "2"), ("new", "x"), ("other", "y")];
     let cases = [
         ("as the plan made them", present("u", &changed), Ok(())),
-        ("back already", present("u", &[("kept", "1"), ("other", "y")]), Err("before already")),
-        ("changed by somebody", present("u", &[("kept", "3"), ("new", "x")]), Err("somebody changed the label kept")),
-        ("taken off by somebody", present("u", &[("kept", "2")]), Err("somebody changed the label new")),
+        ("back already", present("u", &[("kept", "1"), ("other", "y")]), Err("already as before")),
+        (
+            "changed by another writer",
+            present("u", &[("kept", "3"), ("new", "x")]),
+            Err("label kept of Secret openshift-config/old changed after apply"),
+        ),
+        (
+            "removed by another writer",
+            present("u", &[("kept", "2")]),
+            Err("label new of Secret openshift-config/old changed after apply"),
+        ),
         ("another object", present("v", &changed), Err("another object")),
         ("gone", ObjectNow::Absent, Err("is gone")),
         ("not read", ObjectNow::Unknown("forbidden".to_owned()), Err("forbidden")),
@@ -254,8 +262,8 @@ fn annotations_go_back_to_exactly_what_they_were_or_stay() {
     };
     let cases = [
         ("as the plan made them", annotated(&[("kept", "2"), ("new", "x")]), Ok(())),
-        ("back already", annotated(&[("kept", "1")]), Err("before already")),
-        ("changed by somebody", annotated(&[("kept", "3"), ("new", "x")]), Err("somebody changed the annotation kept")),
+        ("back already", annotated(&[("kept", "1")]), Err("already as before")),
+        ("changed by another writer", annotated(&[("kept", "3"), ("new", "x")]), Err("annotation kept of")),
     ];
     for (case, object, expected) in cases {
         let undo = undone(&entry(Verb::Annotate, VerifiedState::Changed, false), look(object));
@@ -285,7 +293,7 @@ fn content_goes_back_only_when_nobody_touched_it_since() {
     let spoiled = Look { backup: BackupSeen::Spoiled("its key is not there".to_owned()), ..look(now("9")) };
     let cases = [
         ("as the plan left it", look(now("9")), Ok(())),
-        ("written since", look(now("10")), Err("somebody changed")),
+        ("written since", look(now("10")), Err("changed after apply; review it")),
         ("another object", look(present("v", &[])), Err("another object")),
         ("gone", look(ObjectNow::Absent), Err("is gone")),
         ("no key", spoiled, Err("its key is not there")),
@@ -315,7 +323,7 @@ fn only_what_a_plan_was_seen_to_create_is_deleted_again() {
         ("created", Verb::Create, VerifiedState::Created, Some(Verb::Delete)),
         ("applied where nothing was", Verb::Apply, VerifiedState::Created, Some(Verb::Delete)),
         ("applied over something", Verb::Apply, VerifiedState::Changed, None),
-        ("there, and nobody knows by whom", Verb::Create, VerifiedState::Changed, None),
+        ("there, creator unknown", Verb::Create, VerifiedState::Changed, None),
         ("it failed", Verb::Create, VerifiedState::Failed, None),
         ("a restore", Verb::Create, VerifiedState::Restored, None),
     ];
@@ -347,8 +355,8 @@ fn patched_fields_go_back_while_they_are_what_the_plan_made_them() {
     };
     let cases = [
         ("as the plan made it", VerifiedState::Changed, &switched, Ok(())),
-        ("as it was before", VerifiedState::Changed, &before, Err("is what it was before already")),
-        ("somebody came after", VerifiedState::Changed, &other, Err("somebody changed the same fields")),
+        ("as it was before", VerifiedState::Changed, &before, Err("is already as before")),
+        ("changed later", VerifiedState::Changed, &other, Err("fields of")),
         ("never done", VerifiedState::Failed, &switched, Err("it was not changed")),
     ];
     for (case, state, fields, expected) in cases {

@@ -1,6 +1,6 @@
 //! The few things the vault asks of a disk.
 //!
-//! Always true: nothing here knows what the bytes mean. Tests put a disk in its place that is full or breaks.
+//! Invariants: nothing here knows what the bytes mean. Tests put a disk in its place that is full or breaks.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

@@ -1,6 +1,6 @@
 //! Who can open what is sealed.
 //!
-//! Always true: the key of the state folder is made once and never replaced, because every backup before would be lost
+//! Invariants: the key of the state folder is made once and never replaced, because every backup before would be lost
 //! with it. No key is ever shown.
 
 use std::fmt;
@@ -106,7 +106,7 @@ fn read(path: &Path) -> Result<Option<Identity>, VaultError> {
     text.trim().parse().map(Some).map_err(|_| VaultError::BadKey { path: path.to_owned() })
 }
 
-/// Makes a key and writes it, whole or not at all. A key that somebody else made meanwhile stays.
+/// Makes a key and writes it, whole or not at all. A key that another process made meanwhile stays.
 fn make(path: &Path, folder: &Path) -> io::Result<Identity> {
     let identity = Identity::generate();
     let draft = path.with_extension(std::process::id().to_string());
@@ -119,7 +119,7 @@ fn make(path: &Path, folder: &Path) -> io::Result<Identity> {
         fs::hard_link(&draft, path)
     };
     let written = write();
-    // Removed whatever came of it: it holds a key.
+    // Removed in every case: it holds a key.
     let removed = fs::remove_file(&draft);
     written.and(removed).and_then(|()| sync_folder(folder))?;
     Ok(identity)

@@ -1,6 +1,6 @@
 //! The vault: what was deleted, sealed so that only its owner can bring it back.
 //!
-//! Always true:
+//! Invariants:
 //! - an object is on the disk and was read back before [`Vault::seal`] returns;
 //! - clear text is never written, and is wiped from the memory that is ours;
 //! - a file's name is a digest of its sealed bytes: it tells nothing about the object, and two never share one;
@@ -10,7 +10,7 @@
 //! - `disk`: the few things asked of a disk, so that tests can let them fail. [`check_possible`]: whether a backup could
 //!   be made, for the preview.
 //!
-//! Not here: when to seal, and where the file's name is kept ([`super::journal`]).
+//! Elsewhere: when to seal, and where the file's name is kept ([`super::journal`]).
 
 mod disk;
 mod key;
@@ -60,7 +60,7 @@ pub struct Backups(Vault);
 
 /// An object that is safe on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "a backup nobody notes can't be found again"]
+#[must_use = "a backup that is not recorded cannot be found again"]
 pub struct Sealed {
     /// The file's name inside the vault.
     pub file: String,
@@ -71,9 +71,9 @@ pub struct Sealed {
 /// Why something can't be sealed or opened.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    #[error("the vault {} can't be made or looked at", .path.display())]
+    #[error("the vault {} cannot be made or looked at", .path.display())]
     Folder { path: PathBuf, source: io::Error },
-    #[error("the vault's key {} can't be made or read", .path.display())]
+    #[error("the vault's key {} cannot be made or read", .path.display())]
     Key { path: PathBuf, source: io::Error },
     #[error("the vault's key {} is no age key", .path.display())]
     BadKey { path: PathBuf },
@@ -85,11 +85,11 @@ pub enum VaultError {
         /// From 1.
         place: usize,
     },
-    #[error("the backup can't be sealed")]
+    #[error("the backup cannot be sealed")]
     Seal { source: io::Error },
-    #[error("the backup {} can't be written", .path.display())]
+    #[error("the backup {} cannot be written", .path.display())]
     Write { path: PathBuf, source: io::Error },
-    #[error("the backup {} can't be read", .path.display())]
+    #[error("the backup {} cannot be read", .path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("the backup {} does not read back as it was written", .path.display())]
     NotReadBack { path: PathBuf },
@@ -97,7 +97,7 @@ pub enum VaultError {
     BadName { file: String },
     #[error("the backup {} is not the file that was sealed", .path.display())]
     Damaged { path: PathBuf },
-    #[error("the backup {} can't be opened: its key {} is not there; put it back", .path.display(), .key.display())]
+    #[error("the backup {} cannot be opened: its key {} is not there; put it back", .path.display(), .key.display())]
     NoKey { path: PathBuf, key: PathBuf },
     #[error("the backup {} was sealed for another key than the one in the state folder", .path.display())]
     OtherKey { path: PathBuf },
@@ -138,7 +138,7 @@ impl Vault {
         let path = self.folder.join(&file);
         let written = self.write(&path, &sealed).and_then(|()| self.read_back(&path, &sealed, object));
         if let Err(error) = written {
-            // What is left helps nobody; that it can't be removed either is not worth a second sentence.
+            // The rest is useless; that it cannot be removed either is not worth a second sentence.
             let _ = self.disk.remove(&path);
             return Err(error);
         }
@@ -148,7 +148,7 @@ impl Vault {
     /// Opens a sealed object.
     ///
     /// # Errors
-    /// The name is none of ours, the file is gone or changed, or it was sealed for somebody else.
+    /// The name is none of ours, the file is gone or changed, or it was sealed for another recipient.
     pub fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let path = self.path_of(file)?;
         let sealed = self.disk.read(&path).map_err(|source| VaultError::Read { path: path.clone(), source })?;
@@ -176,7 +176,7 @@ impl Vault {
         }
     }
 
-    /// Where a backup lies.
+    /// The path of a backup.
     fn path_of(&self, file: &str) -> Result<PathBuf, VaultError> {
         match file.strip_suffix(ENDING).filter(|stem| is_name(stem)) {
             Some(_) => Ok(self.folder.join(file)),

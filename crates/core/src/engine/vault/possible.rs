@@ -1,6 +1,6 @@
 //! Whether a backup could be made now, found out without making anything.
 //!
-//! Always true: "possible" is no promise. Sealing and reading back decides, right before a delete.
+//! Invariants: "possible" is no promise. Sealing and reading back decides, right before a delete.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::engine::journal::StateFolder;
 /// objects nobody has. A sixteenth of it is enough to say that a disk is not full.
 const ROOM_MIN: u64 = 6 << 20;
 
-/// Looks at the state folder, the key and the room on the disk.
+/// Checks the state folder, the key and the free disk space.
 ///
 /// # Errors
 /// One sentence that says why no backup could be made.
@@ -30,7 +30,7 @@ pub fn check_possible(state: &Path, recipients: &[String]) -> Result<(), String>
         return Err(format!("the state folder {} takes no writes ({error})", state.display()));
     }
     let room =
-        statvfs(existing).map_err(|error| format!("the disk of {} can't be asked ({error})", state.display()))?;
+        statvfs(existing).map_err(|error| format!("the disk of {} cannot be asked ({error})", state.display()))?;
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     if free < ROOM_MIN {
         return Err(format!("the disk of {} has {free} bytes left; free some space", state.display()));

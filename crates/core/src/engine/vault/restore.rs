@@ -1,6 +1,6 @@
 //! What of an object may come back.
 //!
-//! Always true: what the API server gives an object (uid, versions, times, status) is left out, so that it gives them
+//! Invariants: what the API server gives an object (uid, versions, times, status) is left out, so that it gives them
 //! anew; an owner that is gone is not named, because the garbage collector would delete the object again at once.
 
 use std::collections::BTreeSet;

@@ -41,7 +41,7 @@ fn nothing_on_the_disk_tells_what_was_sealed() {
     let (_dir, state) = state();
     let vault = Vault::prepare(&state, &[]).unwrap();
     let (first, second) = (vault.seal(&object()).unwrap(), vault.seal(&object()).unwrap());
-    assert_ne!(first, second, "the same object twice can't be told from two");
+    assert_ne!(first, second, "the same object twice cannot be told from two");
     for sealed in [&first, &second] {
         let bytes = fs::read(path_of(&state, sealed)).unwrap();
         for part in ["Secret", "clientSecret", "Y2FuYXJ5", "canary"] {
@@ -209,8 +209,8 @@ impl BackupDisk for BrokenDisk {
 #[test]
 fn a_disk_that_fails_seals_nothing_and_says_what_failed() {
     let cases = [
-        ("full", BrokenDisk::Full, "can't be written"),
-        ("it can't be read back", BrokenDisk::Unreadable, "can't be read"),
+        ("full", BrokenDisk::Full, "cannot be written"),
+        ("it cannot be read back", BrokenDisk::Unreadable, "cannot be read"),
         ("other bytes come back", BrokenDisk::Forgetful, "does not read back"),
     ];
     for (case, disk, expected) in cases {

@@ -211,7 +211,7 @@ impl BackupDisk for Lame {
 
 #[tokio::test(start_paused = true)]
 async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it_is_sent() {
-    for (disk, says) in [(Lame::Writing, "can't be written"), (Lame::Reading, "can't be read")] {
+    for (disk, says) in [(Lame::Writing, "cannot be written"), (Lame::Reading, "cannot be read")] {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::prepare(&folder.path().join("trueup")).unwrap();
         let mut stage = stage(&["a"]);

@@ -129,7 +129,7 @@ async fn a_source_that_is_not_the_one_shown_leaves_the_target_as_it_is() {
                 let matcher = Matcher::of("secrets").verb(Verb::Get).name("outputs");
                 stage.sim.fault(Fault::always(matcher, refuse(403)));
             },
-            "can't be read",
+            "cannot be read",
         ),
         ("bound by nothing", |stage| unbind(stage), "binds no uid and version of the source"),
     ];
@@ -279,7 +279,7 @@ async fn a_copy_is_taken_back_from_its_backup_unless_somebody_wrote_since() {
     let records = stage.records.lock().unwrap().clone();
     let looks = super::after::looks(&stage, &KubeCluster::new(stage.sim.client())).await;
     let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now(), PLAN_TTL).unwrap();
-    assert!(undo.plan.actions.is_empty() && undo.left_out[0].contains("somebody changed"), "{undo:?}");
+    assert!(undo.plan.actions.is_empty() && undo.left_out[0].contains("changed after apply"), "{undo:?}");
 }
 
 fn create_change(owner_uid: &str) -> Value {

@@ -1,4 +1,4 @@
-//! Objects whose version moves by itself: bound by what was judged, sent with the version that was read last.
+//! Objects whose version controllers move: bound by what was judged, sent with the version that was read last.
 
 use super::after::take_back;
 use super::*;

@@ -1,4 +1,4 @@
-//! Fields that are patched: sent as the plan has them, after everything that goes with them lies sealed.
+//! Fields that are patched: sent as the plan has them, after everything they remove is sealed.
 
 use super::after::take_back;
 use super::*;

@@ -27,8 +27,9 @@ use trueup_core::engine::executor::{
 use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
 use trueup_core::engine::vault::Sealed;
 use trueup_core::engine::{
-    Action, Admission, Answers, Blocked, Chosen, IdentityRecord, ObjectRef, Plan, RecheckResult, approve,
+    Action, Admission, Answers, Blocked, Chosen, ObjectRef, Plan, RecheckResult, approve,
 };
+use trueup_core::world::ClusterIdentity;
 use trueup_net::http::HttpClient;
 use trueup_sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
 use trueup_sim::{SimCluster, SimOptions};
@@ -326,7 +327,7 @@ impl JournalPort for MemoryJournal {
 struct Agreeing(Value);
 
 impl Recheck for Agreeing {
-    fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
+    fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>> {
         let who = serde_json::from_value(self.0.clone()).ok();
         async { who }.boxed()
     }

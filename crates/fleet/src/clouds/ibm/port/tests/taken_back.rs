@@ -4,7 +4,6 @@ use super::*;
 use trueup_core::engine::executor::read_object_now;
 use trueup_core::engine::journal::ActionEntry;
 use trueup_core::engine::{BackupSeen, Look, OwnersSeen, PLAN_TTL, UndoPlan, undo};
-use trueup_operate::object_now;
 
 const OLD_UUID: &str = "powervs.cluster.x-k8s.io-cluster-uuid:u-0";
 
@@ -70,12 +69,12 @@ async fn every_change_of_tags_can_be_taken_back() {
 
 #[tokio::test(start_paused = true)]
 async fn tags_somebody_changed_since_are_left_alone() {
-    let changed = "somebody changed the tags of vpc vpc since";
+    let changed = "tags of vpc vpc changed after apply";
     let cases: [(&str, &[&str], &str); 4] = [
         ("one of ours is gone", &["a:b", OWNER], changed),
         ("another one came", &["a:b", OWNER, UUID, "new:1"], changed),
         ("another one went", &[OWNER, UUID], changed),
-        ("they are as before", &["a:b"], "are what they were before already"),
+        ("they are as before", &["a:b"], "are already as before"),
     ];
     for (case, now, expected) in cases {
         let stage = stage();
