@@ -44,8 +44,8 @@ fn without_a_kubeconfig_doctor_says_so() {
 ok config       neither XDG_CONFIG_HOME nor HOME is set: defaults
 !! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
 ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
-!! kubeconfig   $TMP/none: can't be read (entity not found); check the path and its permissions; or use --from
-ok aws          no role and no profile here: the Secret a MachineSet names is used, where one is named
+!! kubeconfig   $TMP/none: cannot be read (entity not found); check the path and its permissions; or use --from
+ok aws          no role or profile on this machine; the credentials Secret of each MachineSet is used
 ----- stderr
 ----- exit 3
 "##);

@@ -210,7 +210,7 @@ fn without_a_kubeconfig_the_way_out_is_named() {
     let dir = folder(&[]);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--kubeconfig", "$TMP/none"]), @r##"
 ----- stderr
-trueup: kubeconfig: $TMP/none: can't be read (entity not found); check the path and its permissions; or read a snapshot folder with --from
+trueup: kubeconfig: $TMP/none: cannot be read (entity not found); check the path and its permissions; or read a snapshot folder with --from
 ----- exit 1
 "##);
 }

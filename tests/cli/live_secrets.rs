@@ -123,7 +123,7 @@ async fn nothing_that_a_plugin_prints_is_in_any_output() {
     let dir = folder(&[]);
     let fails = format!("{}\necho login with {wrong} failed >&2\nexit 3", credential(&wrong));
     let cases = [
-        ("a token", credential(&token), "there is no Secret clusters/guest-a-admin-kubeconfig"),
+        ("a token", credential(&token), "Secret clusters/guest-a-admin-kubeconfig with the guest's kubeconfig does not exist"),
         ("a token that is refused", credential(&wrong), "401 Unauthorized"),
         ("garbage", format!("echo {garbage}"), "it is not an ExecCredential"),
         ("a token, repeated with an error", fails, "plugin failed (exit status: 3), saying: login with"),
@@ -152,7 +152,7 @@ async fn no_credential_of_the_kubeconfig_is_in_any_output() {
     let login = |user: Value| kubeconfig(&server, none(), user);
     let cases = [
         ("a token", login(json!({"token": c.next()})), "401 Unauthorized"),
-        ("a token file", login(json!({"tokenFile": token_file})), "characters that can't be sent"),
+        ("a token file", login(json!({"tokenFile": token_file})), "characters that no header can hold"),
         ("a token of another shape", login(json!({"token": [c.next()]})), "not a kubeconfig"),
         ("a password", login(password), "401 Unauthorized"),
         ("a plugin that is not there", login(missing), "not installed"),
@@ -219,8 +219,8 @@ async fn no_value_of_a_secret_that_cannot_be_read_is_in_any_output() {
         ("a list", format!("[\"{}\"]", c.next()), "cannot be read"),
         ("a map", format!("{{\"{}\": \"{}\"}}", c.next(), c.next()), "cannot be read"),
         ("no base64", format!("\"!!{}!!\"", c.next()), "Secret/openshift-config/spoilt"),
-        ("no JSON", format!("\"{}\" {}", c.next(), c.next()), "the answer is no JSON"),
-        ("a text without end", format!("\"{}", c.next()), "the answer is no JSON"),
+        ("no JSON", format!("\"{}\" {}", c.next(), c.next()), "the response is not JSON"),
+        ("a text without end", format!("\"{}", c.next()), "the response is not JSON"),
     ];
     for (case, spoilt, expected) in cases {
         let guest = sim("guest-a", 2, &[GUEST_CONFIG]);
