@@ -20,11 +20,11 @@ impl Group {
 
     pub fn title(self) -> &'static str {
         match self {
-            Self::Moving => "Moving",
+            Self::Moving => "Movement",
             Self::Going => "Navigation",
             Self::Choosing => "Selection",
             Self::Looking => "Inspection",
-            Self::Repairing => "Repairing",
+            Self::Repairing => "Plan and apply",
             Self::Sharing => "Export",
             Self::Console => "Console",
         }
@@ -84,15 +84,15 @@ actions! {
     HistoryBack "history-back" Going "earlier" "Go to the previous screen";
     HistoryForward "history-forward" Going "later" "Go to the next screen";
     GoFleet "go-fleet" Going "fleet" "Go to the fleet";
-    GoDomain1 "go-domain-1" Going "1st domain" "Go to the first check";
-    GoDomain2 "go-domain-2" Going "2nd domain" "Go to the second check";
-    GoDomain3 "go-domain-3" Going "3rd domain" "Go to the third check";
-    GoDomain4 "go-domain-4" Going "4th domain" "Go to the fourth check";
-    GoDomain5 "go-domain-5" Going "5th domain" "Go to the fifth check";
-    GoDomain6 "go-domain-6" Going "6th domain" "Go to the sixth check";
-    GoDomain7 "go-domain-7" Going "7th domain" "Go to the seventh check";
-    GoDomain8 "go-domain-8" Going "8th domain" "Go to the eighth check";
-    GoDomain9 "go-domain-9" Going "9th domain" "Go to the ninth check";
+    GoDomain1 "go-domain-1" Going "1st check" "Go to the first check";
+    GoDomain2 "go-domain-2" Going "2nd check" "Go to the second check";
+    GoDomain3 "go-domain-3" Going "3rd check" "Go to the third check";
+    GoDomain4 "go-domain-4" Going "4th check" "Go to the fourth check";
+    GoDomain5 "go-domain-5" Going "5th check" "Go to the fifth check";
+    GoDomain6 "go-domain-6" Going "6th check" "Go to the sixth check";
+    GoDomain7 "go-domain-7" Going "7th check" "Go to the seventh check";
+    GoDomain8 "go-domain-8" Going "8th check" "Go to the eighth check";
+    GoDomain9 "go-domain-9" Going "9th check" "Go to the ninth check";
     GoPlan "go-plan" Going "plan" "Go to the open plan";
     GoActivity "go-activity" Going "activity" "Go to running and past applies";
     GoLogs "go-logs" Going "logs" "Go to the log of trueup";

@@ -107,3 +107,8 @@ impl Findings {
         Some((id, held))
     }
 }
+
+/// The name of a subject as shown; `*` stands for objects that could not be listed.
+pub fn shown_name(subject: &SubjectId) -> &str {
+    if subject.name == "*" { "(list incomplete)" } else { subject.called() }
+}

@@ -26,7 +26,7 @@ pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView};
 pub use feed::{Feed, FeedLine};
-pub use findings::{Findings, StateCounts};
+pub use findings::{Findings, StateCounts, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use navigation::{NavigationHistory, Pane, ScreenId};

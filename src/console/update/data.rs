@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
+use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused, shown_name};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{AcceptRule, State, SubjectId};
@@ -173,7 +173,7 @@ fn is_news(
 
 fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
     let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let subject = format!("{} {place}{}", id.kind, id.called());
+    let subject = format!("{} {place}{}", id.kind, shown_name(id));
     model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
 }
 

@@ -15,7 +15,7 @@ use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane, PlannedChange};
+use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane, PlannedChange, shown_name};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
 use crate::console::theme::{Glyphs, Role};
 use trueup_checks::Side;
@@ -210,10 +210,7 @@ fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Gl
 }
 
 fn object_cell<'m>(branch: String, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
-    let name: Cow<'m, str> = match id.name.as_str() {
-        "*" => Cow::Borrowed("(list incomplete)"),
-        _ => Cow::Borrowed(id.called()),
-    };
+    let name = Cow::Borrowed(shown_name(id));
     let pieces: Vec<(Cow<'m, str>, Style)> = vec![
         (Cow::Owned(branch), painter.style(Role::Muted)),
         (Cow::Owned(format!("{} ", id.kind)), painter.style(Role::Muted)),

@@ -8,7 +8,7 @@ use super::paint::{Painter, PaneFocus};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::Model;
+use crate::console::model::{Model, shown_name};
 use crate::console::task::SubjectDetail;
 use crate::console::theme::{Glyphs, Role};
 use trueup_checks::{Panel, Step};
@@ -23,7 +23,7 @@ pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_
     let subject = model.detail.subject.as_ref();
     let title = subject.map_or("Nothing selected".to_owned(), |subject| {
         let place = subject.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let name = if subject.name == "*" { "(list incomplete)" } else { subject.called() };
+        let name = shown_name(subject);
         format!("{} {place}{name}", subject.kind)
     });
     let right = subject.map_or_else(Line::blank, |subject| {

@@ -221,7 +221,7 @@ fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
         let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
         let (word, role) = match line.now {
             Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
-            None => ("deleted".to_owned(), Role::Muted),
+            None => ("removed".to_owned(), Role::Muted),
         };
         let space = width.saturating_sub(time.len() + 3 + word.len());
         let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), space);

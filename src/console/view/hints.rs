@@ -37,7 +37,7 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
             hints
         }
         Some(Layer::Palette(_) | Layer::Picker(_)) => {
-            vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "before")]
+            vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "previous")]
         }
         // The prompt covers the hints and has its own.
         Some(Layer::Prompt(_)) => Vec::new(),

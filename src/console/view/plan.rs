@@ -114,11 +114,11 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
         Column::new("", 3).gap(0),
         step,
         Column::new("TIER", 4).gap(1),
-        Column::new("WHAT", 8).gap(1),
+        Column::new("ACTION", 8).gap(1),
         Column::new("CLUSTER", 14),
         Column::new("OBJECT", 20).weight(4),
         Column::new("DRY RUN", 10).weight(1).priority(dry_run),
-        Column::new("BACK", 14).weight(1).priority(back),
+        Column::new("UNDO", 14).weight(1).priority(back),
     ];
     let look = table_look(painter);
     let window = plan.list.window();
