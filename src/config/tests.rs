@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use trueup_checks::testing::NoSubjects;
 use trueup_checks::{Check, Pass, Touched};
-use trueup_core::engine::{CheckName, Glob, PolicyEffect, Tier};
+use trueup_core::engine::{CheckName, Glob, PolicyEffect, PolicyRule, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 use trueup_operate::{CloudAccount, CloudKey, Safety};
 

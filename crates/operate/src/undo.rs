@@ -15,12 +15,12 @@ use crate::observe::conditions;
 use crate::plan::{PlanRequest, configured};
 use crate::recover::{clusters_of, is_same};
 use crate::session::Session;
-use trueup_core::engine::executor::{ClusterPort, Clusters, read_owners, read_object_now};
-use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder};
+use trueup_core::engine::executor::{Clusters, read_object_now, read_owners};
+use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, StateFolder};
 use trueup_core::engine::vault::{Backups, owners};
 use trueup_core::engine::{
     AccessAnswers, AccessQuestion, BackupSeen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, Plan, UndoPlan,
-    fields_at, undo, undo_access_questions,
+    undo, undo_access_questions,
 };
 use trueup_core::world::{Cluster, Resource};
 use trueup_fleet::live::Live;

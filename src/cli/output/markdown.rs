@@ -4,6 +4,7 @@
 
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};
+use trueup_core::world::ClusterIdentity;
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{Action, Finding, State};
 

@@ -5,7 +5,7 @@ mod machineset_capacity;
 mod powervs_tags;
 
 use crate::console::task::{Start, SubjectDetail, Task, TaskReply};
-use crate::console::testing::Stage;
+use crate::console::testing::TestConsole;
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_checks::testing::Fixture;
@@ -16,7 +16,7 @@ const SIZES: [(u16, u16); 2] = [(80, 24), (160, 45)];
 
 /// The console with one check, on a world that does not change.
 struct Console {
-    stage: Stage,
+    console: TestConsole,
     world: World,
     check: Box<dyn Check>,
 }
@@ -35,25 +35,25 @@ impl Console {
         };
         let findings = judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let members = world.view(given.now()).clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
-        let mut stage = Stage::starting();
-        stage.told(TaskReply::Started(Box::new(start)));
-        stage.data(Update { findings, clusters: members });
-        Self { stage, world, check: Box::new(given.check()) }
+        let mut console = TestConsole::starting();
+        console.reply(TaskReply::Started(Box::new(start)));
+        console.data(Update { findings, clusters: members });
+        Self { console, world, check: Box::new(given.check()) }
     }
 
     /// Types keys, and answers what the console asks about a subject.
     fn keys(&mut self, keys: &str) {
-        self.stage.keys(keys);
-        for task in std::mem::take(&mut self.stage.tasks) {
+        self.console.keys(keys);
+        for task in std::mem::take(&mut self.console.tasks) {
             let Task::Explain { ask, subject } = task else { continue };
-            let view = self.world.view(self.stage.model.now);
+            let view = self.world.view(self.console.model.now);
             let (explanation, panels) = self.check.detail(&subject, view).expect("a subject of the check");
-            let closer = Some(Box::new(SubjectDetail { subject, explanation, panels }));
-            self.stage.told(TaskReply::Explained { ask, closer });
+            let detail = Some(Box::new(SubjectDetail { subject, explanation, panels }));
+            self.console.reply(TaskReply::Explained { ask, detail });
         }
     }
 
     fn screen(&mut self, (width, height): (u16, u16)) -> String {
-        self.stage.draw(width, height)
+        self.console.draw(width, height)
     }
 }
