@@ -9,16 +9,17 @@ use std::time::Duration;
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use trueup_core::engine::Chosen;
 use trueup_sim::Request;
 
 use super::chance::Chance;
+use super::configuration::Configuration;
 use super::history::run;
-use super::judge::Rereads;
-use super::lists::Lister;
 use super::planner::{self, Made};
 use super::ports::Hold;
 use super::standing::Standing;
 use super::truth::content;
+use super::watched_recheck::Rereads;
 use super::weather::Weather;
 use super::world::{CONFIG, Shared, Target, World};
 
@@ -113,18 +114,18 @@ pub fn hostile(seed: u64, way: Way, telling: Telling) -> (Count, Vec<String>) {
             world.furnish(1, CANDIDATES, false);
             world.engines.push(Standing::new("A", None));
         }
-        let sight = planner::look(&mut Lister::new(Hold { shared: shared.clone(), who: 0 }), 1).await;
-        let made = planner::make(&mut shared.lock(), sight, None);
+        let made = planner::make(Hold { shared: shared.clone(), who: 0 }, 0, Configuration::default()).await;
+        let file = made.file();
         // Somebody reads the plan for a minute.
         (0..4).for_each(|_| shared.lock().move_once());
         tokio::time::sleep(Duration::from_secs(60)).await;
         match way {
             Way::ByName | Way::ByUid | Way::ByUidAndVersion => delete_all(&mut shared.lock(), &made, way),
-            Way::TrueupNoRereads => drop(run(&shared, 0, &made, &made.chosen(), Rereads::Never).await),
-            Way::TrueupPerWave => drop(run(&shared, 0, &made, &made.chosen(), Rereads::Asked).await),
+            Way::TrueupNoRereads => drop(run(&shared, 0, &made, &file, Chosen::Selected, Rereads::Never).await),
+            Way::TrueupPerWave => drop(run(&shared, 0, &made, &file, Chosen::Selected, Rereads::Asked).await),
             Way::TrueupPerDelete => {
                 for chosen in made.one_by_one() {
-                    run(&shared, 0, &made, &chosen, Rereads::Asked).await;
+                    run(&shared, 0, &made, &file, chosen, Rereads::Asked).await;
                 }
             }
         }

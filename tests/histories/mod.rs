@@ -11,19 +11,23 @@
 
 mod chance;
 mod compare;
+mod configuration;
 mod disk;
+mod edit;
 mod ending;
+mod fresh_world;
 mod history;
-mod judge;
 mod kind;
 mod lists;
 mod movers;
 mod planner;
 mod ports;
+mod rule_check;
 mod standing;
 mod strike;
 mod tap;
 mod truth;
+mod watched_recheck;
 mod weather;
 mod world;
 

@@ -5,12 +5,12 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
-use trueup_core::engine::FreezeWindow;
 use trueup_sim::Server;
 
 use super::chance::Chance;
+use super::configuration::all_week;
 use super::kind::Kind;
-use super::world::{CONFIG, COPIED, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Site, Target, World};
+use super::world::{CONFIG, COPIED, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Site, Target, WANTS, World};
 
 const FINALIZER: &str = "example.com/hold";
 
@@ -83,7 +83,7 @@ impl World {
         match kind {
             Kind::KillSwitch => self.switched = true,
             Kind::Frozen => {
-                self.freeze = Some(FreezeWindow::parse("Mon 00:00 - Sun 23:59 UTC").expect("a window of all week"));
+                self.freeze = Some(all_week());
             }
             Kind::Stopped => self.engines[0].stop.store(true, Ordering::SeqCst),
             Kind::Expired => self.jump(SignedDuration::from_mins(16)),
@@ -243,7 +243,7 @@ impl World {
     pub fn rest(&mut self) {
         self.resting = true;
         self.deliver(|_| true);
-        (self.switched, self.freeze) = (false, None);
+        (self.switched, self.freeze, self.late_site) = (false, None, None);
         for place in 0..self.sites.len() {
             self.sites[place].swapped = false;
             let now = self.now();
@@ -290,9 +290,9 @@ impl World {
             made["metadata"]["finalizers"] = json!([FINALIZER]);
         }
         if self.chance.permille(150) {
-            made["metadata"]["labels"]["wants"] = "mark".into();
+            made["metadata"]["labels"][WANTS] = "mark".into();
         } else if target.kind() == "Secret" && self.chance.permille(200) {
-            made["metadata"]["labels"]["wants"] = "copy".into();
+            made["metadata"]["labels"][WANTS] = "copy".into();
         }
         let now = self.now();
         let server = &mut self.sites[target.site].server;

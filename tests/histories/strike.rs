@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use http::Method;
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 use trueup_sim::{Answer, Fault, FaultAction, GroupFault, Matcher, Reply, Request};
 
 use super::kind::Kind;
@@ -16,9 +16,16 @@ use super::world::{CONFIG, Heard, Late, Target, World};
 /// What a request is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    Write { verb: Written, target: Target },
+    Write {
+        verb: Written,
+        target: Target,
+    },
     Get,
-    List { further: bool },
+    /// Whether something is allowed: sent like a write, and changes nothing.
+    Review,
+    List {
+        further: bool,
+    },
     Discovery,
 }
 
@@ -95,6 +102,9 @@ impl Asked {
                 _ => Self::Get,
             };
         }
+        if request.path.ends_with("/selfsubjectaccessreviews") {
+            return Self::Review;
+        }
         let (verb, name) = match request.method {
             Method::DELETE => (Written::Delete, name(&parts)),
             Method::PATCH if has_content(request) => (Written::Copy, name(&parts)),
@@ -122,6 +132,10 @@ impl World {
     /// Answers a request, or lets something go wrong with it.
     pub fn answer(&mut self, who: usize, site: usize, request: &Request) -> Heard {
         let asked = Asked::of(site, request);
+        if self.is_late(site, &asked) {
+            self.fire(Kind::ClusterLate);
+            return Heard::Silence;
+        }
         let kind = self.draw_kind(&asked);
         let strike = kind.and_then(|kind| self.strike(kind, site));
         if let (Some(kind), Some(_)) = (kind, &strike) {
@@ -161,6 +175,9 @@ impl World {
 
     /// Hands the request to the cluster that answers, with the truth looking on.
     fn carry(&mut self, who: usize, site: usize, request: &Request, asked: &Asked, strike: Option<Strike>) -> Answer {
+        if strike.is_none() && *asked == Asked::Review {
+            return self.review(who, site);
+        }
         let now = self.now();
         let scene = self.before_write(site, asked);
         let server = self.sites[site].answering();
@@ -193,7 +210,7 @@ impl World {
         let Self { chance, weather, .. } = self;
         match asked {
             Asked::Write { .. } => chance.permille(weather.write_faults).then(|| *chance.pick(&WRITE_KINDS)),
-            Asked::Get if chance.permille(weather.read_faults) => {
+            Asked::Get | Asked::Review if chance.permille(weather.read_faults) => {
                 Some(if chance.permille(250) { Kind::ReadStale } else { *chance.pick(&READ_KINDS) })
             }
             Asked::List { further } if chance.permille(weather.read_faults) => {
@@ -201,7 +218,7 @@ impl World {
                 Some(if chance.permille(400) { *chance.pick(&READ_KINDS) } else { kind })
             }
             Asked::Discovery if chance.permille(weather.read_faults * 4) => Some(Kind::DiscoveryFails),
-            Asked::Get | Asked::List { .. } | Asked::Discovery => None,
+            Asked::Get | Asked::Review | Asked::List { .. } | Asked::Discovery => None,
         }
     }
 
@@ -251,6 +268,24 @@ impl World {
         self.tell(name, || format!("{} {} → connection lost, arrives at {due}", request.method, request.target()));
         self.late.push(Late { due, who, site, request: request.clone() });
         Heard::Lost
+    }
+
+    fn is_late(&self, site: usize, asked: &Asked) -> bool {
+        let is_list = matches!(asked, Asked::List { .. }) && !self.resting;
+        is_list && self.late_site == Some(site)
+    }
+
+    /// What an engine may do in a cluster.
+    fn review(&self, who: usize, site: usize) -> Answer {
+        let is_denied = self.engines[who].configuration.denies_access(site);
+        let body = json!({ "status": { "allowed": !is_denied, "reason": "" } });
+        Answer::Reply(Reply {
+            status: 201,
+            content_type: "application/json",
+            retry_after_seconds: None,
+            body: Bytes::from(body.to_string()),
+            cut: false,
+        })
     }
 
     /// Carries out what arrives late.

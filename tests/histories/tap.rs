@@ -23,11 +23,15 @@ pub struct Tap {
     site: usize,
 }
 
+/// The client of an engine for one cluster.
+pub fn client(shared: &Shared, who: usize, site: usize) -> kube::Client {
+    kube::Client::new(Tap { shared: shared.clone(), who, site }, "default")
+}
+
 /// The ports of an engine, one for each cluster of `sites`.
 pub fn ports(shared: &Shared, who: usize, sites: impl IntoIterator<Item = usize>) -> Clusters {
     let port = |site: usize| {
-        let tap = Tap { shared: shared.clone(), who, site };
-        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(kube::Client::new(tap, "default")));
+        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(client(shared, who, site)));
         (Site::name(site), port)
     };
     sites.into_iter().map(port).collect()

@@ -8,10 +8,14 @@ use serde_json::{Value, json};
 use trueup_core::engine::Verb;
 use trueup_sim::Request;
 
+use super::configuration::Approval;
 use super::kind::Kind;
 use super::standing::{Meant, Phase};
 use super::strike::{Asked, Written};
 use super::world::{COPIED, MARK, Target, World};
+
+/// Clusters with more managed objects than this have a brake at half of them.
+pub const MANAGED_MIN: usize = 10;
 
 /// The object a write is about, just before it arrives.
 pub struct Scene {
@@ -42,8 +46,8 @@ impl World {
             return self.broke(|| format!("{}, which nobody approved", what()));
         };
         let (action, meant) = (action.clone(), meant.clone());
-        if let Some(gate) = meant.forbidden {
-            return self.broke(|| format!("{} although the gate {gate} is shut", what()));
+        if let Some(why) = self.refusal(who, &meant) {
+            return self.broke(|| format!("{} although {why}", what()));
         }
         let expected = match (verb, meant.verb) {
             (Written::Delete, Verb::Delete) => Verb::Delete,
@@ -64,6 +68,30 @@ impl World {
         if sent > durable {
             self.broke(|| format!("{}: request {sent}, and {durable} intents are safe on the disk", what()));
         }
+    }
+
+    /// Why an approved action may not be sent; nothing when it may.
+    fn refusal(&self, who: usize, meant: &Meant) -> Option<String> {
+        let standing = &self.engines[who];
+        let plan = standing.plan.as_ref()?;
+        if let Some(gate) = meant.forbidden {
+            return Some(format!("the gate {gate} is shut"));
+        }
+        if plan.is_refused {
+            return Some("the file may not be applied".to_owned());
+        }
+        let needs = if plan.is_foreign { Approval::Confirmed } else { meant.needs };
+        if plan.approval < needs {
+            return Some(format!("{:?} is too little approval", plan.approval));
+        }
+        let site = meant.target.site;
+        if meant.verb == Verb::Delete && !standing.late.is_empty() {
+            return Some("a list it rests on did not arrive".to_owned());
+        }
+        let managed = plan.managed.get(&site).copied().unwrap_or(0);
+        // Others may have changed what is managed by a few since it was counted.
+        let is_over = managed > MANAGED_MIN + 1 && standing.deletes_in_run(site) * 2 > managed + 3;
+        (meant.verb == Verb::Delete && is_over).then(|| format!("more than half of {managed} objects are deleted"))
     }
 
     /// Looks at what a write is about, before it arrives.

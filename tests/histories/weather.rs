@@ -5,6 +5,8 @@
 use trueup_core::engine::executor::OnNewReference;
 
 use super::chance::Chance;
+use super::configuration::Approval;
+use super::edit::Marked;
 use super::kind::Kind;
 
 /// How often things go wrong, in a thousand requests.
@@ -26,7 +28,45 @@ pub struct Weather {
     /// When references are looked for once more after a run.
     pub look_back_seconds: u64,
     pub calm: bool,
+    /// What changed in the configuration between plan and apply.
+    pub config: Option<Kind>,
+    /// Whether the gate that was shut while the plan was made is open again.
+    pub reopened: bool,
+    /// How the plan file is edited before it is applied, and by whom it is marked then.
+    pub edit: Option<(Kind, Marked)>,
+    /// `--foreign-plan`.
+    pub accepts_foreign: bool,
+    pub approval: Approval,
+    /// The lists of one cluster never arrive once the plan is made.
+    pub late: bool,
 }
+
+const CONFIG_CHANGES: [Kind; 8] = [
+    Kind::ConfigReadOnly,
+    Kind::ConfigKillSwitch,
+    Kind::ConfigFreeze,
+    Kind::ConfigInsecure,
+    Kind::ConfigAccess,
+    Kind::ConfigDeny,
+    Kind::ConfigTier,
+    Kind::ConfigClass,
+];
+
+/// Removed gates are the most dangerous edit: they come more often.
+const EDITS: [Kind; 12] = [
+    Kind::EditTier,
+    Kind::EditGates,
+    Kind::EditGates,
+    Kind::EditTarget,
+    Kind::EditChange,
+    Kind::EditOrigin,
+    Kind::EditBinding,
+    Kind::EditEvidence,
+    Kind::EditTimes,
+    Kind::EditPlace,
+    Kind::EditAny,
+    Kind::EditAny,
+];
 
 /// Things that happen to a run as a whole, at most one in a history.
 const INCIDENTS: [Kind; 10] = [
@@ -57,6 +97,19 @@ const GATES: [Kind; 12] = [
     Kind::GateDependency,
 ];
 
+const MARKS: [Marked; 4] = [Marked::ByOperator, Marked::ByOperator, Marked::Before, Marked::Not];
+
+const APPROVALS: [Approval; 8] = [
+    Approval::Short,
+    Approval::Whole,
+    Approval::Confirmed,
+    Approval::Confirmed,
+    Approval::Confirmed,
+    Approval::Confirmed,
+    Approval::Confirmed,
+    Approval::Confirmed,
+];
+
 impl Weather {
     pub fn draw(chance: &mut Chance) -> Self {
         let calm = Self {
@@ -71,23 +124,38 @@ impl Weather {
             on_new_reference: OnNewReference::Report,
             look_back_seconds: 1,
             calm: true,
+            config: None,
+            reopened: false,
+            edit: None,
+            accepts_foreign: false,
+            approval: Approval::Confirmed,
+            late: false,
         };
         if chance.permille(60) {
             return calm;
         }
+        if chance.permille(30) {
+            return Self { late: true, ..calm };
+        }
         let crash = chance.permille(250);
         Self {
-            write_faults: *chance.pick(&[0, 0, 100, 300, 700]),
+            write_faults: *chance.pick(&[0, 100, 200, 400, 700]),
             read_faults: *chance.pick(&[0, 0, 0, 15, 60]),
             moves: *chance.pick(&[0, 20, 80, 300]),
             latency: chance.permille(300),
-            incident: chance.permille(300).then(|| *chance.pick(&INCIDENTS)),
-            gate: chance.permille(80).then(|| *chance.pick(&GATES)),
+            incident: chance.permille(400).then(|| *chance.pick(&INCIDENTS)),
+            gate: chance.permille(140).then(|| *chance.pick(&GATES)),
             second_engine: chance.permille(150).then(|| *chance.pick(&[Kind::SamePlanTwice, Kind::OverlappingPlans])),
-            crash_at: crash.then(|| u32::try_from(chance.below(70)).expect("a small number")),
+            crash_at: crash.then(|| u32::try_from(chance.below(110)).expect("a small number")),
             on_new_reference: if chance.permille(700) { OnNewReference::Restore } else { OnNewReference::Report },
             look_back_seconds: *chance.pick(&[1, 1, 2, 30]),
             calm: false,
+            config: chance.permille(150).then(|| *chance.pick(&CONFIG_CHANGES)),
+            reopened: chance.permille(500),
+            edit: chance.permille(200).then(|| (*chance.pick(&EDITS), *chance.pick(&MARKS))),
+            accepts_foreign: chance.permille(700),
+            approval: *chance.pick(&APPROVALS),
+            late: false,
         }
     }
 
@@ -105,6 +173,12 @@ impl Weather {
             on_new_reference: OnNewReference::Restore,
             look_back_seconds: 30,
             calm: false,
+            config: None,
+            reopened: false,
+            edit: None,
+            accepts_foreign: false,
+            approval: Approval::Confirmed,
+            late: false,
         }
     }
 }

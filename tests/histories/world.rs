@@ -19,6 +19,7 @@ use trueup_sim::{Reply, Request, Server};
 use super::chance::Chance;
 use super::compare::Commit;
 use super::kind::{Fired, Kind};
+use super::planner::proofs;
 use super::standing::{Phase, Standing};
 use super::weather::Weather;
 
@@ -36,6 +37,8 @@ pub const SOURCE: &str = "source";
 pub const COPIED: &str = "value";
 /// A label a plan may put on an object.
 pub const MARK: &str = "checked";
+/// The label by which an object asks for the mark or for being a copy.
+pub const WANTS: &str = "wants";
 
 /// One candidate: in which cluster, and its name, which says its kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +85,8 @@ pub struct World {
     pub freeze: Option<FreezeWindow>,
     /// The incident of this history happens at this step of the first engine.
     pub incident_at: Option<u32>,
+    /// The cluster whose lists never arrive.
+    pub late_site: Option<usize>,
     /// Nothing moves and nothing fails any more.
     pub resting: bool,
     /// The first broken invariant.
@@ -112,6 +117,12 @@ pub enum Heard {
 }
 
 impl Target {
+    /// Reads `1/s-0`, as referrers name a target.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (site, name) = text.split_once('/')?;
+        Some(Self { site: site.parse().ok()?, name: name.to_owned() })
+    }
+
     pub fn plural(&self) -> &'static str {
         if self.name.starts_with('s') { "secrets" } else { "configmaps" }
     }
@@ -140,6 +151,11 @@ impl Site {
         format!("guest-{place}")
     }
 
+    /// The cluster behind a name.
+    pub fn of(name: &str) -> usize {
+        name.trim_start_matches("guest-").parse().unwrap_or(0)
+    }
+
     /// The cluster that answers at the address now.
     pub fn answering(&mut self) -> &mut Server {
         match (&mut self.other, self.swapped) {
@@ -166,6 +182,7 @@ impl World {
             switched: false,
             freeze: None,
             incident_at: None,
+            late_site: None,
             resting: false,
             broken: None,
             trace: traced.then(Vec::new),
@@ -221,6 +238,12 @@ impl World {
 
     pub fn is_referenced(&self, target: &Target) -> bool {
         self.referrers.values().any(|named| named.contains(target))
+    }
+
+    /// How many candidates of a cluster carry a proof of ours.
+    pub fn managed(&self, site: usize) -> usize {
+        let here = self.candidates.iter().filter(|target| target.site == site);
+        here.filter_map(|target| self.look(target)).filter(|object| proofs(object) > 0).count()
     }
 
     pub fn reference_changes(&self, target: &Target) -> u32 {
