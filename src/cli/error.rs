@@ -59,7 +59,7 @@ impl CliError {
         let doing = error.subject().unwrap_or(doing).to_owned();
         // Names that only look alike are told apart by their escapes.
         let cause = match error {
-            OperateError::Refused(refusal) => unmistakable(&refusal.to_string()),
+            OperateError::Refused(_) | OperateError::Identity { .. } => unmistakable(&error.to_string()),
             error => error.cause(),
         };
         Self { kind, doing, cause, hint: error.advice() }

@@ -41,10 +41,10 @@ pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
 /// # Errors
 /// The plan cannot be written to its file.
 pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) -> Result<u8, CliError> {
-    let Made { fleet, updates, planned, reading } = made;
+    let Made { fleet, updates, mut planned, reading } = made;
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
-        save(context, fleet.session(), path, planned.plan.clone())
+        planned.plan = save(context, fleet.session(), path, planned.plan)
             .map_err(|cause| CliError::failed(doing, cause, "name a file in a folder you can write to"))?;
     }
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
@@ -62,11 +62,11 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) ->
     Ok(plan_exit(&planned.plan, reading).code())
 }
 
-/// Writes a plan to a file, with the mark of the state folder.
+/// Writes a plan to a file, with the mark of the state folder. Returns it as it was written.
 ///
 /// # Errors
 /// The file cannot be written, as a phrase.
-pub fn save(context: &Context, session: &Session, path: &Path, plan: Plan) -> Result<(), String> {
+pub fn save(context: &Context, session: &Session, path: &Path, plan: Plan) -> Result<Plan, String> {
     let plan = match session.mark_key() {
         Ok(key) => plan.marked(&key),
         Err(error) => {
@@ -76,7 +76,7 @@ pub fn save(context: &Context, session: &Session, path: &Path, plan: Plan) -> Re
     };
     write_private(path, &output::json(&plan))?;
     context.note(&format!("plan {} written to {}", plan.id, path.display()));
-    Ok(())
+    Ok(plan)
 }
 
 /// Connects, observes and builds the plan.

@@ -73,7 +73,7 @@ async fn a_plan_is_applied_told_and_taken_back_and_no_secret_leaks() {
     let verified = trueup(fleet.dir.path(), &["history", "verify"]);
     assert_eq!(verified.status.code(), Some(0), "{}", text(&verified));
 
-    let undo = trueup(fleet.dir.path(), &["undo", short, "--out", "$TMP/undo.json"]);
+    let undo = trueup(fleet.dir.path(), &["undo", short, "--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/undo.json"]);
     assert_eq!(undo.status.code(), Some(0), "{}", text(&undo));
     let undo = Plan::read(&std::fs::read_to_string(fleet.dir.path().join("undo.json")).unwrap()).unwrap();
     let args = ["apply", "$TMP/undo.json", "--kubeconfig", "$TMP/kubeconfig", "-o", "json", "--expect"];
@@ -121,7 +121,7 @@ async fn refusals_have_their_codes_and_send_nothing() {
         ("another id", &kept, vec!["--expect", "0123456789abcdef"], 4, "this plan is"),
         ("no such action", &kept, vec!["--expect", &plan.id, "--only", "a99"], 1, "no action a99"),
         ("read-only", &kept, vec!["--expect", &plan.id, "--read-only"], 3, "read-only"),
-        ("onto a folder", &kept, vec!["--expect", &plan.id, "--from", "$TMP"], 3, "not written to"),
+        ("onto a folder", &kept, vec!["--expect", &plan.id, "--from", "$TMP"], 3, "cannot be written to"),
         ("edited", &edited, vec!["--expect", &plan.id], 4, "changed after it was made"),
         ("cut off", &cut, vec!["--expect", &plan.id], 1, "trueup plan --out"),
         ("of a newer schema", &newer, vec!["--expect", &plan.id], 1, "trueup/plan/v9"),
@@ -153,7 +153,7 @@ async fn a_reference_that_appeared_since_the_plan_spares_the_object() {
     let output = apply(&fleet, &["--expect", &plan.id]);
     let said = text(&output);
     assert_eq!((output.status.code(), deletes(&fleet)), (Some(4), 0), "{said}");
-    assert!(said.contains("judged again"), "{said}");
+    assert!(said.contains("a1 refused"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,7 +162,7 @@ async fn another_cluster_under_the_same_name_gets_nothing() {
     let plan = planned(&first);
     second.guest.edit("v1", "Namespace", "kube-system", |object| object["metadata"]["uid"] = json!("another")).unwrap();
     std::fs::copy(first.dir.path().join("plan.json"), second.dir.path().join("plan.json")).unwrap();
-    let output = apply(&second, &["--expect", &plan.id]);
+    let output = apply(&second, &["--expect", &plan.id, "--foreign-plan", "--confirm-cluster", "guest-a"]);
     let said = text(&output);
     assert_eq!((output.status.code(), deletes(&second)), (Some(3), 0), "{said}");
     assert!(said.contains("identity"), "{said}");
@@ -180,7 +180,7 @@ async fn a_recorded_plan_is_refused_and_an_empty_one_is_a_sentence() {
     let save = |plan: &mut Plan| {
         plan.id = plan.computed_id().unwrap();
         std::fs::write(&file, serde_json::to_string(plan).unwrap()).unwrap();
-        trueup(dir.path(), &["apply", "$TMP/plan.json", "--expect", &plan.id])
+        trueup(dir.path(), &["apply", "$TMP/plan.json", "--foreign-plan", "--expect", &plan.id])
     };
     let refused = save(&mut plan);
     assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));

@@ -36,8 +36,8 @@ fn the_list_is_newest_first() {
 1a9f0000  2026-11-16 10:01:40 UTC  anna on laptop  guest-a  1 open, 1 unchanged  not finished
 1a2b3c4d  2026-11-16 10:00:00 UTC  anna on laptop  guest-a  1 gone, 1 skipped
 ----- stderr
-no cluster could be asked what came of open requests: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
-1a9f0000/a1 is open: not yet known, cluster guest-a can't be reached
+open requests cannot be resolved: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
+1a9f0000/a1 is open: not yet known, cluster guest-a cannot be reached
 ----- exit 0
 "##);
 }
@@ -60,9 +60,9 @@ plan sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb
 approved 2026-11-16 10:01:40 UTC by anna on laptop (expected), for guest-a
 not finished
 
-a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: not yet known, cluster guest-a can't be reached
+a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: not yet known, cluster guest-a cannot be reached
 ----- stderr
-no cluster could be asked what came of open requests: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
+open requests cannot be resolved: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
 ----- exit 0
 "##);
 }
@@ -75,19 +75,19 @@ fn an_entry_that_is_not_one_is_a_sentence_with_a_way_on() {
     insta::assert_snapshot!(said, @r##"
 two begin so:
 ----- stderr
-trueup: history: 2 plans begin with 1a; name one of: 1a2b3c4d000000000000000000000000000000000000000000000000000000aa, 1a9f0000000000000000000000000000000000000000000000000000000000bb
+trueup: history: 2 plans have an id that begins with 1a; name one of: 1a2b3c4d000000000000000000000000000000000000000000000000000000aa, 1a9f0000000000000000000000000000000000000000000000000000000000bb
 ----- exit 1
 none does:
 ----- stderr
-trueup: history: no plan that begins with ffff was applied from here; see trueup history
+trueup: history: no applied plan has an id that begins with ffff; list entries with trueup history
 ----- exit 1
 no such action:
 ----- stderr
-trueup: history: that plan ran no action a9; see trueup history show 1a2b3c4d
+trueup: history: the plan has no action a9; list its actions with trueup history show 1a2b3c4d
 ----- exit 1
 nothing:
 ----- stderr
-trueup: history: the entry names no plan; see trueup history
+trueup: history: the entry names no plan; list entries with trueup history
 ----- exit 1
 "##);
 }

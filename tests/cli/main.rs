@@ -12,6 +12,7 @@ mod after;
 mod apply;
 mod aws_secrets;
 mod doctor;
+mod edited_plans;
 mod external_oidc;
 mod fixture;
 mod history;

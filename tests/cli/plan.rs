@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::fixture::{add, folder, guest_with_an_orphan, run, transcript};
+use super::fixture::{add, folder, guest_with_an_orphan, run, run_with_state, transcript};
 
 #[test]
 fn a_plan_shows_findings_actions_and_totals() {
@@ -145,7 +145,7 @@ fn a_plan_file_is_private_and_holds_what_json_prints() {
     let dir = guest_with_an_orphan();
     let out = tempfile::tempdir().unwrap();
     let path = out.path().join("plan.json");
-    let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json", "--out", path.to_str().unwrap()]);
+    let output = run_with_state(&dir, &["plan", "--from", "$TMP", "-o", "json", "--out", path.to_str().unwrap()]);
     assert_eq!(fs::read(&path).unwrap(), output.stdout);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let plan = trueup_core::engine::Plan::read(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -182,17 +182,17 @@ fn filters_narrow_and_a_filter_that_fits_nothing_is_a_slip() {
     }
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--cluster", "guest-b"]), @r##"
 ----- stderr
-trueup: --cluster: nothing is named guest-b; there are: guest-a, mgmt
+trueup: --cluster: no match for guest-b; there are: guest-a, mgmt
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--domain", "hosted-odic"]), @r##"
 ----- stderr
-trueup: --domain: nothing is named hosted-odic; there are: hosted-oidc, external-oidc, kubeconfig, powervs-tags, machineset-capacity
+trueup: --domain: no match for hosted-odic; there are: hosted-oidc, external-oidc, kubeconfig, powervs-tags, machineset-capacity
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--namespace", "openshift-confg"]), @r##"
 ----- stderr
-trueup: --namespace: nothing is named openshift-confg; there are: openshift-config, clusters, clusters-guest-a
+trueup: --namespace: no match for openshift-confg; there are: openshift-config, clusters, clusters-guest-a
 ----- exit 1
 "##);
 }

@@ -8,7 +8,7 @@ use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use trueup_core::engine::Plan;
 use trueup_sim::{Fault, FaultAction, Matcher, Verb};
 
-use super::apply::{ORPHAN, deletes, is_there, planned};
+use super::apply::{ORPHAN, apply, deletes, is_there, planned, text};
 use super::live::{Fleet, fleet};
 
 /// How long a test waits for what has to come. Nothing takes this long on a machine that is well.
@@ -87,7 +87,7 @@ fn answered(fleet: &Fleet, asked: &str, answer: &str) -> (u32, String) {
     })
 }
 
-const ASKED: &str = "cluster guest-a, T3: type the cluster's name to apply";
+const ASKED: &str = "cluster guest-a, T3. Type `guest-a` to approve:";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_is_shown_and_only_the_right_word_applies_it() {
@@ -97,7 +97,7 @@ async fn the_list_is_shown_and_only_the_right_word_applies_it() {
         ("another name", "guest-b\n", 3, "not the word that was asked for; nothing was sent"),
         ("a letter that looks alike", "guest-\u{430}\n", 3, "not the word that was asked for; nothing was sent"),
         ("enter alone", "\n", 3, "not the word that was asked for; nothing was sent"),
-        ("the end of input", "\u{4}", 3, "nothing was answered; nothing was sent"),
+        ("the end of input", "\u{4}", 3, "no answer; nothing was sent"),
         ("ctrl-c", "\u{3}", 130, ASKED),
     ];
     for (case, answer, code, says) in cases {
@@ -119,9 +119,10 @@ async fn a_cluster_whose_name_looks_like_another_is_shown_escaped() {
     plan.targets.iter_mut().for_each(|target| rename(&mut target.cluster));
     plan.actions.iter_mut().for_each(|action| rename(&mut action.cluster));
     save(&fleet, &mut plan);
-    let (code, screen) = answered(&fleet, r"cluster guest-\u{430}, T3", "guest-a\n");
-    assert_eq!((code, deletes(&fleet)), (3, 0), "{screen}");
-    assert!(screen.contains(r"guest-\u{430}: the answer is not the word"), "{screen}");
+    let output = apply(&fleet, &["--foreign-plan", "--expect", &plan.id, "--confirm-cluster", alike]);
+    let said = text(&output);
+    assert_eq!((output.status.code(), deletes(&fleet)), (Some(3), 0), "{said}");
+    assert!(said.contains(r"guest-\u{430}"), "{said}");
 }
 
 fn save(fleet: &Fleet, plan: &mut Plan) {

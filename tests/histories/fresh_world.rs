@@ -175,7 +175,7 @@ impl ReadWorld {
         let at = world.now();
         let seen = world.candidates.iter().map(|target| {
             let (referenced, changes) = world.references_now(target);
-            (target.clone(), Looked { referenced, changes, honest: true, at })
+            (target.clone(), Looked { referenced, changes, present: world.is_present(target), honest: true, at })
         });
         let seen = seen.collect();
         let standing = &mut world.engines[*who];
@@ -203,6 +203,11 @@ impl FreshWorld for HistoryWorld {
         let Hold { shared, who } = &read.lister.hold;
         shared.lock().engines[*who].late.extend(late.iter().cloned());
         Ok(late)
+    }
+
+    async fn resync(&mut self) -> Result<(), OperateError> {
+        let all = self.lock().await.open.keys().cloned().collect();
+        self.refresh(all).await.map(drop)
     }
 
     async fn ask<T: Send + 'static>(

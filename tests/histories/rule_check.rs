@@ -64,7 +64,7 @@ enum Ruling<'v> {
     Superfluous(&'v Candidate),
     Unmarked(&'v Candidate),
     Behind(&'v Candidate, &'v CopyOrigin),
-    /// A referrer names it, and it does not exist.
+    /// A referrer names it, and it does not exist or is being deleted.
     Missing,
     /// Not every list of this kind or of the referrers could be read.
     Unread,
@@ -119,6 +119,9 @@ impl RuleCheck {
         let is_named = references(view).any(|named| *named == target);
         let held = candidates(&subject.cluster, resource, view).get(&Key::new(Some(CONFIG), &subject.name)).present();
         let Some(candidate) = held else { return is_named.then_some(Ruling::Missing) };
+        if candidate.meta.is_terminating() && is_named {
+            return Some(Ruling::Missing);
+        }
         if candidate.meta.is_terminating() || candidate.proofs().is_empty() {
             return Some(Ruling::Kept(candidate));
         }

@@ -77,6 +77,8 @@ pub struct Deeds {
 pub struct Looked {
     pub referenced: bool,
     pub changes: u32,
+    /// An object has the name and is not being deleted.
+    pub present: bool,
     /// Every list of it came from the newest state.
     pub honest: bool,
     pub at: Timestamp,

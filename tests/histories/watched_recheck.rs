@@ -97,9 +97,10 @@ impl Recheck for WatchedRecheck {
             let seen = self.seen(deleted);
             let Hold { shared, who } = &self.hold;
             let mut world = shared.lock();
-            // Only what did not change while the lists were read could not be missed.
+            // Only a reference to a missing object that stood while the lists were read could not be overlooked.
             let unchanged = |(target, looked): (Target, Looked)| {
-                let honest = looked.honest && world.reference_changes(&target) == looked.changes;
+                let is_gone = !looked.present && !world.is_present(&target);
+                let honest = looked.honest && is_gone && world.reference_changes(&target) == looked.changes;
                 (target, Looked { honest, ..looked })
             };
             let looked: Vec<(Target, Looked)> = seen.into_iter().map(unchanged).collect();

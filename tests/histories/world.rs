@@ -236,6 +236,11 @@ impl World {
         self.sites[target.site].server.look("v1", target.kind(), &target.key()).ok()
     }
 
+    /// Whether an object has the name and is not being deleted.
+    pub fn is_present(&self, target: &Target) -> bool {
+        self.look(target).is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null())
+    }
+
     pub fn is_referenced(&self, target: &Target) -> bool {
         self.referrers.values().any(|named| named.contains(target))
     }

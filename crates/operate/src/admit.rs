@@ -4,6 +4,7 @@
 //! verdicts must hold over two observations `settle` apart.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -52,21 +53,22 @@ pub async fn admit(fleet: &Fleet, plan: Plan, chosen: Chosen, foreign: ForeignPl
 /// # Errors
 /// As [`admit`].
 pub async fn admit_in<W: FreshWorld>(
-    world: W,
+    mut world: W,
     names: BTreeMap<String, ClusterName>,
     plan: Plan,
     request: &ApplyRequest,
     clock: &(dyn Fn() -> Timestamp + Sync),
 ) -> Result<Admission, OperateError> {
-    let settle = world.session().settings.settle();
     let actions: Vec<Action> = chosen_actions(&plan, &request.chosen).cloned().collect();
     let actions: Vec<&Action> = actions.iter().collect();
-    let mut recheck = Rechecker::new(world, names, plan);
+    let mut settled = Duration::ZERO;
     if request.provenance == Provenance::Foreign {
-        recheck.now(&actions).await.map_err(OperateError::Start)?;
-        tokio::time::sleep(settle).await;
-        recheck = recheck.settling(settle);
+        // How long a verdict has held is known between two lists of everything in its clusters.
+        settled = world.session().settings.settle();
+        tokio::time::sleep(settled).await;
+        world.resync().await?;
     }
+    let mut recheck = Rechecker::new(world, names, plan).settling(settled);
     let now = recheck.now(&actions).await.map_err(OperateError::Start)?;
     let plan = recheck.plan().clone();
     admit_plan(plan, request, recheck.current(&now), clock()).map_err(OperateError::Refused)

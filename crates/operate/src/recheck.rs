@@ -86,9 +86,10 @@ impl<W: FreshWorld> Rechecker<W> {
             actions.iter().filter_map(|action| self.rested_on.get(&action.id)).flatten().cloned().collect();
         let (mut listed, mut late) = (self.take_recent(), BTreeSet::new());
         let mut rounds = 0;
+        let stones = tombstones::read(self.world.session(), jiff::Timestamp::now());
         let known = loop {
-            let asked = wanted.clone();
-            let known = self.world.ask(move |now| known(now, &asked)).await.map_err(|error| error.cause())?;
+            let (asked, stones) = (wanted.clone(), stones.clone());
+            let known = self.world.ask(move |now| known(now, &asked, &stones)).await.map_err(|error| error.cause())?;
             let needed = known.by_action.values().flatten().chain(&rested);
             let missing: BTreeSet<CollectionId> = needed.filter(|id| !listed.contains(*id)).cloned().collect();
             if missing.is_empty() || rounds == ROUNDS_MAX {
@@ -102,7 +103,7 @@ impl<W: FreshWorld> Rechecker<W> {
         self.recent = Some((Instant::now(), listed));
         let Known { subjects, by_action, access } = known;
         let access = self.world.ask_access(access).await;
-        let fresh = self.fresh_plan(&wanted, subjects, access, late.clone()).await?;
+        let fresh = self.fresh_plan(&wanted, subjects, (access, stones), late.clone()).await?;
         Ok(Now { fresh, undo: self.derive_undo(actions).await?, late, by_action })
     }
 
@@ -110,11 +111,10 @@ impl<W: FreshWorld> Rechecker<W> {
         &mut self,
         wanted: &[Wanted],
         subjects: BTreeSet<SubjectId>,
-        access: AccessAnswers,
+        (access, stones): (AccessAnswers, Vec<Tombstone>),
         late: BTreeSet<CollectionId>,
     ) -> Result<FreshPlan, String> {
         let (session, accepted) = (self.world.session().clone(), self.world.accepted());
-        let stones = tombstones::read(&session, jiff::Timestamp::now());
         let groups: BTreeSet<(ClusterName, String)> = wanted.iter().map(|wanted| wanted.group.clone()).collect();
         let scope = PlanScope { subjects: Some(subjects), ..PlanScope::default() };
         let request = PlanRequest { scope, settle: self.settle, ..PlanRequest::default() };
@@ -221,7 +221,7 @@ impl Now {
 }
 
 /// The subjects of these actions with what their remedies depend on, and the collections all of that rests on.
-fn known(now: &WorldNow<'_>, wanted: &[Wanted]) -> Known {
+fn known(now: &WorldNow<'_>, wanted: &[Wanted], stones: &[Tombstone]) -> Known {
     let groups: BTreeSet<(&ClusterName, &str)> =
         wanted.iter().map(|wanted| (&wanted.group.0, wanted.group.1.as_str())).collect();
     let mut by_id: BTreeMap<String, Vec<SubjectId>> = BTreeMap::new();
@@ -243,9 +243,9 @@ fn known(now: &WorldNow<'_>, wanted: &[Wanted]) -> Known {
             if !seen.insert(subject.clone()) {
                 continue;
             }
-            let Some(check) = now.checks.iter().find(|check| check.name() == subject.domain) else { continue };
-            let Some(explanation) = check.explain(&subject, now.view) else { continue };
-            for draft in &explanation.remedy {
+            let Some(mut judged) = judged_one(now, &subject) else { continue };
+            tombstones::add(std::slice::from_mut(&mut judged), stones, now.view);
+            for draft in &judged.explanation.remedy {
                 rests_on.extend(draft.rests_on.iter().cloned());
                 known.access.extend(access_questions(draft));
                 open.extend(draft.depends_on.iter().map(|dependency| dependency.finding.clone()));
@@ -286,13 +286,12 @@ fn judged(
     scope: &PlanScope,
     stones: &[Tombstone],
 ) -> Vec<Judged> {
-    let judged = |subject: &SubjectId| {
-        let judgement = now.judgements.get(subject)?.judgement.clone();
-        let explanation = match scope.covers(subject) {
-            true => now.checks.iter().find(|check| check.name() == subject.domain)?.explain(subject, now.view)?,
-            false => not_explained(),
-        };
-        Some(Judged { subject: subject.clone(), judgement, explanation })
+    let judged = |subject: &SubjectId| match scope.covers(subject) {
+        true => judged_one(now, subject),
+        false => {
+            let judgement = now.judgements.get(subject)?.judgement.clone();
+            Some(Judged { subject: subject.clone(), judgement, explanation: not_explained() })
+        }
     };
     let of_groups = now.judgements.iter().map(|(subject, _)| subject).filter(|subject| {
         scope.covers(subject) || groups.contains(&(subject.cluster.clone(), subject.domain.0.to_owned()))
@@ -300,6 +299,12 @@ fn judged(
     let mut judged: Vec<Judged> = of_groups.filter_map(judged).collect();
     tombstones::add(&mut judged, stones, now.view);
     judged
+}
+
+fn judged_one(now: &WorldNow<'_>, subject: &SubjectId) -> Option<Judged> {
+    let judgement = now.judgements.get(subject)?.judgement.clone();
+    let explanation = now.checks.iter().find(|check| check.name() == subject.domain)?.explain(subject, now.view)?;
+    Some(Judged { subject: subject.clone(), judgement, explanation })
 }
 
 /// The explanation of a subject that only counts.
