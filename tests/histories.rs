@@ -6,7 +6,7 @@ mod histories;
 use std::process::Command;
 use std::sync::Mutex;
 
-use histories::{Count, Kind, Telling, Told, Way, hostile, play};
+use histories::{Count, HistoryResult, Kind, Tracing, Way, hostile, play};
 
 /// As many as a debug build plays in some 30 seconds on two cores.
 const SEEDS: usize = 1_500;
@@ -29,14 +29,14 @@ fn no_invariant_is_violated_in_any_history_and_every_fault_occurs() {
 
 /// Plays one history; one that violates an invariant is printed from its beginning.
 fn hold(seed: u64, fired: &Mutex<Vec<u64>>) {
-    let told = play(seed, false);
-    if let Some(broken) = told.broken {
-        let Told { trace, .. } = play(seed, true);
+    let result = play(seed, false);
+    if let Some(broken) = result.broken {
+        let HistoryResult { trace, .. } = play(seed, true);
         panic!("seed {seed}: {broken}\n{}", trace.join("\n"));
     }
-    assert!(told.requests > 0, "seed {seed} sent no request");
+    assert!(result.requests > 0, "seed {seed} sent no request");
     for (count, kind) in fired.lock().unwrap().iter_mut().zip(Kind::ALL) {
-        *count += u64::from(told.fired.has(*kind));
+        *count += u64::from(result.fired.has(*kind));
     }
 }
 
@@ -51,7 +51,7 @@ fn the_same_seed_gives_the_same_history() {
 fn in_hostile_worlds_trueup_deletes_nothing_wrong_and_others_do() {
     let count = |way: Way| {
         let mut count = Count::default();
-        (0..60).for_each(|seed| count.add(hostile(seed, way, Telling::No).0));
+        (0..60).for_each(|seed| count.add(hostile(seed, way, Tracing::No).0));
         assert!(count.deletes > 30, "{}: {count:?}", way.as_str());
         count
     };

@@ -1,6 +1,6 @@
 //! What one process is configured with, and what that forbids.
 //!
-//! Invariants: what is forbidden is stated here by target and verb, apart from the gates that shall enforce it.
+//! Invariants: what is forbidden is stated here by target and verb, apart from the gates that enforce it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

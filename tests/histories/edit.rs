@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use trueup_core::engine::{Plan, canonical_digest};
 
-use super::chance::Chance;
 use super::configuration::mark_key;
 use super::kind::Kind;
 use super::planner::{Made, PlanFile};
+use super::seeded_rng::SeededRng;
 use super::world::{CONFIG, MARK, SOURCES, Site, Target, World};
 
 /// Who marks an edited file.
@@ -28,20 +28,20 @@ pub fn edit(world: &mut World, made: &Made, kind: Kind, marked: Marked) -> Optio
     let before = serde_json::to_value(&made.plan).expect("a plan is JSON");
     let mut plan = before.clone();
     let actions = plan["actions"].as_array().map_or(0, Vec::len);
-    let place = world.chance.below(actions);
+    let place = world.rng.below(actions);
     match kind {
         Kind::EditTier => for_all(&mut plan, |action| action["tier"] = json!(1)),
         Kind::EditGates => for_all(&mut plan, |action| {
             (action["blocked_by"], action["selected"]) = (json!([]), json!(true));
         }),
         Kind::EditTarget => edit_target(world, &mut plan["actions"][place]),
-        Kind::EditChange => edit_change(&mut world.chance, &mut plan["actions"][place]),
-        Kind::EditOrigin => edit_origin(&mut world.chance, &mut plan, place),
+        Kind::EditChange => edit_change(&mut world.rng, &mut plan["actions"][place]),
+        Kind::EditOrigin => edit_origin(&mut world.rng, &mut plan, place),
         Kind::EditBinding => edit_binding(world, &mut plan["actions"][place]),
         Kind::EditEvidence => edit_evidence(&mut plan),
-        Kind::EditTimes => edit_times(&mut world.chance, &mut plan, made.plan.created_at),
-        Kind::EditPlace => edit_place(&mut world.chance, &mut plan, place),
-        _ => edit_any(&mut world.chance, &mut plan),
+        Kind::EditTimes => edit_times(&mut world.rng, &mut plan, made.plan.created_at),
+        Kind::EditPlace => edit_place(&mut world.rng, &mut plan, place),
+        _ => edit_any(&mut world.rng, &mut plan),
     }
     if plan == before {
         return None;
@@ -79,15 +79,15 @@ fn for_all(plan: &mut Value, mut change: impl FnMut(&mut Value)) {
 fn edit_target(world: &mut World, action: &mut Value) {
     let site = Site::of(action["cluster"].as_str().unwrap_or_default());
     let others: Vec<Target> = world.candidates.iter().filter(|target| target.site == site).cloned().collect();
-    let other = world.chance.pick(&others).clone();
+    let other = world.rng.pick(&others).clone();
     let Some(object) = world.look(&other) else { return };
     let before = action["target"]["name"].as_str().unwrap_or_default().to_owned();
     action["target"]["name"] = other.name.clone().into();
     action["target"]["kind"] = other.kind().into();
-    if world.chance.permille(700) {
+    if world.rng.permille(700) {
         bind(action, &object);
     }
-    if world.chance.permille(700) {
+    if world.rng.permille(700) {
         let named = action["finding"].as_str().unwrap_or_default().replace(&before, &other.name);
         action["origin"] = json!({ "finding": named });
         action["finding"] = named.into();
@@ -101,12 +101,12 @@ fn bind(action: &mut Value, object: &Value) {
     action["preconditions"]["resource_version"] = metadata["resourceVersion"].clone();
 }
 
-fn edit_change(chance: &mut Chance, action: &mut Value) {
+fn edit_change(rng: &mut SeededRng, action: &mut Value) {
     let copy = |namespace: &str, name: &str| {
         let source = json!({ "apiVersion": "v1", "kind": "Secret", "namespace": namespace, "name": name });
         json!({ "copy": { "source": source, "keys": { "value": "value" } } })
     };
-    let (verb, change) = match chance.below(6) {
+    let (verb, change) = match rng.below(6) {
         0 => ("delete", json!({})),
         1 => ("label", json!({ "set": { MARK: "no" }, "remove": [] })),
         2 => ("label", json!({ "set": { "owner": "other" }, "remove": [] })),
@@ -115,17 +115,17 @@ fn edit_change(chance: &mut Chance, action: &mut Value) {
         _ => ("update", copy(SOURCES, "source")),
     };
     (action["verb"], action["change"]) = (verb.into(), change);
-    if chance.permille(500) {
+    if rng.permille(500) {
         (action["preconditions"]["source"], action["undo"]) = (Value::Null, "restore-from-backup".into());
     }
 }
 
-fn edit_origin(chance: &mut Chance, plan: &mut Value, place: usize) {
+fn edit_origin(rng: &mut SeededRng, plan: &mut Value, place: usize) {
     let entry = format!("{}/{}", plan["id"].as_str().unwrap_or_default(), "a1");
     let findings = plan["findings"].as_array().map_or(0, Vec::len);
-    let other = plan["findings"][chance.below(findings)]["id"].clone();
+    let other = plan["findings"][rng.below(findings)]["id"].clone();
     let action = &mut plan["actions"][place];
-    let origin = match chance.below(5) {
+    let origin = match rng.below(5) {
         0 => json!({ "undo": entry }),
         1 => json!({ "restore": entry }),
         2 => json!({ "finding": "" }),
@@ -134,7 +134,7 @@ fn edit_origin(chance: &mut Chance, plan: &mut Value, place: usize) {
     };
     action["finding"] = origin.get("finding").cloned().unwrap_or_else(|| "".into());
     action["origin"] = origin;
-    if chance.permille(300) {
+    if rng.permille(300) {
         (action["verb"], action["change"]) = ("create".into(), json!({ "backup": "0", "owners": [] }));
     }
 }
@@ -142,7 +142,7 @@ fn edit_origin(chance: &mut Chance, plan: &mut Value, place: usize) {
 fn edit_binding(world: &mut World, action: &mut Value) {
     let site = Site::of(action["cluster"].as_str().unwrap_or_default());
     let target = Target { site, name: action["target"]["name"].as_str().unwrap_or_default().to_owned() };
-    match (world.chance.below(4), world.look(&target)) {
+    match (world.rng.below(4), world.look(&target)) {
         (0, _) => action["preconditions"] = json!({}),
         (1, _) => action["preconditions"]["resource_version"] = "1".into(),
         (2, _) => action["preconditions"]["source"] = Value::Null,
@@ -164,10 +164,10 @@ fn edit_evidence(plan: &mut Value) {
     }
 }
 
-fn edit_times(chance: &mut Chance, plan: &mut Value, created_at: Timestamp) {
+fn edit_times(rng: &mut SeededRng, plan: &mut Value, created_at: Timestamp) {
     let after = |span: SignedDuration| json!(created_at.checked_add(span).unwrap_or(created_at).to_string());
     let hours = SignedDuration::from_hours;
-    match chance.below(4) {
+    match rng.below(4) {
         0 => plan["expires_at"] = after(hours(6 * 24)),
         1 => plan["expires_at"] = after(hours(60 * 24)),
         2 => (plan["created_at"], plan["expires_at"]) = (after(hours(24)), after(hours(25))),
@@ -175,10 +175,10 @@ fn edit_times(chance: &mut Chance, plan: &mut Value, created_at: Timestamp) {
     }
 }
 
-fn edit_place(chance: &mut Chance, plan: &mut Value, place: usize) {
+fn edit_place(rng: &mut SeededRng, plan: &mut Value, place: usize) {
     let targets = plan["targets"].as_array().cloned().unwrap_or_default();
-    let other = chance.pick(&targets).clone();
-    match chance.below(4) {
+    let other = rng.pick(&targets).clone();
+    match rng.below(4) {
         0 => plan["actions"][place]["cluster"] = other["cluster"].clone(),
         1 => plan["targets"][0]["identity"] = other["identity"].clone(),
         2 => plan["targets"][0]["class"] = "dev".into(),
@@ -187,13 +187,13 @@ fn edit_place(chance: &mut Chance, plan: &mut Value, place: usize) {
 }
 
 /// Any value of the file becomes another.
-fn edit_any(chance: &mut Chance, plan: &mut Value) {
+fn edit_any(rng: &mut SeededRng, plan: &mut Value) {
     let mut leaves = Vec::new();
     collect(plan, &mut String::new(), &mut leaves);
-    let (one, other) = (chance.pick(&leaves).clone(), chance.pick(&leaves).clone());
+    let (one, other) = (rng.pick(&leaves).clone(), rng.pick(&leaves).clone());
     let value = plan.pointer(&other).cloned().unwrap_or_default();
     let Some(leaf) = plan.pointer_mut(&one) else { return };
-    *leaf = match (chance.below(3), &*leaf) {
+    *leaf = match (rng.below(3), &*leaf) {
         (0, Value::Bool(was)) => json!(!was),
         (0, Value::Number(_)) => json!(1),
         (0, Value::Array(_)) => json!([]),

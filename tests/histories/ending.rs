@@ -26,25 +26,24 @@ impl World {
             if let Some(why) = self.untrue(meant, deeds, end) {
                 return self.broke(|| format!("{name} is reported {} ({}), and {why}", end.as_str(), end.why()));
             }
-            let told = report.notices.iter().any(|notice| notice.contains(name.as_str()));
+            let is_reported = report.notices.iter().any(|notice| notice.contains(name.as_str()));
             let back = matches!(end, ActionResult::TakenBack { .. });
             let looked = self.engines[who].looked_back.get(&meant.target).copied();
             let missed = looked.is_some_and(|looked| looked.honest && looked.referenced);
-            if report.halted.is_none() && deeds.deleted_in_run && missed && !told && !back {
-                return self.broke(|| format!("{name} was deleted and is referenced, and nobody was told"));
+            if report.halted.is_none() && deeds.deleted_in_run && missed && !is_reported && !back {
+                return self.broke(|| format!("{name} was deleted and is referenced, and the report does not say so"));
             }
-            let span =
-                SignedDuration::try_from(Duration::from_secs(self.weather.look_back_seconds)).unwrap_or_default();
+            let span = SignedDuration::try_from(Duration::from_secs(self.faults.look_back_seconds)).unwrap_or_default();
             let due = deeds.deleted_at.and_then(|at| at.checked_add(span).ok());
             let late = looked.is_some_and(|looked| due.is_some_and(|due| looked.at >= due));
             let owed = report.halted.is_none() && matches!(end, ActionResult::Done(_)) && deeds.deleted_in_run;
             if owed && !late {
-                return self.broke(|| format!("{name} was deleted, and nobody looked back when it was time"));
+                return self.broke(|| format!("{name} was deleted, and the last reference scan is missing"));
             }
         }
         if self.late_site.is_some() {
             self.check_late_report(who, report);
-        } else if self.weather.calm && report.code() != 0 {
+        } else if self.faults.calm && report.code() != 0 {
             self.broke(|| format!("nothing was in the way, and not everything was done: {report:?}"));
         }
     }
@@ -56,7 +55,7 @@ impl World {
         let kept_back = |action: &&Action| {
             !self.rests_on_late(&target_of(action), action.verb()) && !admitted.contains(action.id.as_str())
         };
-        if let Some(action) = runs.filter(|_| self.weather.late).find(kept_back) {
+        if let Some(action) = runs.filter(|_| self.faults.late).find(kept_back) {
             self.broke(|| format!("{} is refused, and does not rest on the late cluster", action.target.name));
         }
     }
@@ -97,7 +96,7 @@ impl World {
                 stays.then_some("it is not being deleted")
             }
             ActionResult::Done(VerifiedState::Changed) => {
-                // Another engine may have made the same change, and somebody taken it back since.
+                // Another engine may have made the same change, and another writer reverted it since.
                 let changed = self.engines.iter().any(|engine| {
                     engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.changed))
                 });

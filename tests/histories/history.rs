@@ -16,22 +16,22 @@ use trueup_core::world::{Cluster, ClusterIdentity, ClusterName};
 use trueup_fleet::connect::identity;
 use trueup_operate::{Rechecker, admit_in, chosen_actions, sent_earlier};
 
-use super::chance::Chance;
 use super::configuration::{Approval, Configuration, mark_key};
 use super::disk::Left;
 use super::edit::{Marked, edit};
+use super::fault_profile::FaultProfile;
 use super::fresh_world::{HistoryWorld, ReadWorld};
 use super::kind::{Fired, Kind};
 use super::planner::{self, Asked, Made, PlanFile, target_of};
 use super::ports::{Hold, NotedJournal};
+use super::seeded_rng::SeededRng;
 use super::standing::{Approved, Phase, Standing};
 use super::tap;
 use super::watched_recheck::{Rereads, WatchedRecheck};
-use super::weather::Weather;
 use super::world::{Shared, Site, World};
 
 /// What came of a history.
-pub struct Told {
+pub struct HistoryResult {
     pub fired: Fired,
     pub broken: Option<String>,
     pub trace: Vec<String>,
@@ -39,28 +39,28 @@ pub struct Told {
 }
 
 /// Plays the history of a seed.
-pub fn play(seed: u64, traced: bool) -> Told {
+pub fn play(seed: u64, traced: bool) -> HistoryResult {
     // A runtime of its own: nothing of another history can come in between.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let shared = runtime.expect("a runtime needs no more than memory").block_on(async {
-        let mut chance = Chance::new(seed);
-        let weather = Weather::draw(&mut chance);
+        let mut rng = SeededRng::new(seed);
+        let faults = FaultProfile::draw(&mut rng);
         let start = Timestamp::from_second(1_794_823_200).expect("a Monday");
-        let shared = Shared::new(World::new(chance, weather, start, traced));
+        let shared = Shared::new(World::new(rng, faults, start, traced));
         whole(&shared).await;
         shared
     });
     let mut world = shared.lock();
     let trace = world.trace.take().unwrap_or_default();
-    Told { fired: world.fired, broken: world.broken.take(), trace, requests: world.requests }
+    HistoryResult { fired: world.fired, broken: world.broken.take(), trace, requests: world.requests }
 }
 
 async fn whole(shared: &Shared) {
-    furnish(&mut shared.lock());
+    seed_clusters(&mut shared.lock());
     let Some(made) = plan(shared, 0).await else { return };
     let file = change_after_plan(&mut shared.lock(), &made);
     read_it(shared).await;
-    let second = shared.lock().weather.second_engine;
+    let second = shared.lock().faults.second_engine;
     let reports = match second {
         None => vec![(0, carry_out(shared, 0, &made, &file).await)],
         Some(kind) => {
@@ -84,23 +84,23 @@ async fn whole(shared: &Shared) {
     rest(shared, &reports).await;
 }
 
-fn furnish(world: &mut World) {
-    let sites = *world.chance.pick(&[1, 1, 1, 1, 2, 2, 3]);
-    let many = world.chance.permille(60);
-    let per_site = if many { 12 + world.chance.below(4) } else { 1 + world.chance.below(4) };
-    world.furnish(if many { 1 } else { sites.max(if world.weather.late { 2 } else { 1 }) }, per_site, true);
-    let crash_at = world.weather.crash_at.map(|step| step + 1);
+fn seed_clusters(world: &mut World) {
+    let sites = *world.rng.pick(&[1, 1, 1, 1, 2, 2, 3]);
+    let many = world.rng.permille(60);
+    let per_site = if many { 12 + world.rng.below(4) } else { 1 + world.rng.below(4) };
+    world.seed_clusters(if many { 1 } else { sites.max(if world.faults.late { 2 } else { 1 }) }, per_site, true);
+    let crash_at = world.faults.crash_at.map(|step| step + 1);
     world
         .engines
-        .push(Standing::new("A", crash_at.filter(|_| world.weather.second_engine.is_none() || crash_at.is_some())));
-    if world.weather.second_engine.is_some() {
+        .push(Standing::new("A", crash_at.filter(|_| world.faults.second_engine.is_none() || crash_at.is_some())));
+    if world.faults.second_engine.is_some() {
         world.engines.push(Standing::new("B", None));
     }
-    let waiting = world.chance.pick(&world.candidates).clone();
-    let edits_gates = world.weather.edit.is_some();
+    let waiting = world.rng.pick(&world.candidates).clone();
+    let edits_gates = world.faults.edit.is_some();
     // What a plan was asked for is not asked for again when an edited file is applied.
-    let gate = world.weather.gate.filter(|gate| !edits_gates || !matches!(gate, Kind::GateSettling | Kind::GateBrake));
-    let first_is_dev = world.weather.config == Some(Kind::ConfigClass);
+    let gate = world.faults.gate.filter(|gate| !edits_gates || !matches!(gate, Kind::GateSettling | Kind::GateBrake));
+    let first_is_dev = world.faults.config == Some(Kind::ConfigClass);
     world.engines[0].configuration = Configuration { shut: gate, waiting: Some(waiting), first_is_dev };
 }
 
@@ -123,31 +123,31 @@ async fn plan(shared: &Shared, who: usize) -> Option<Made> {
 /// What changes once the plan is made: the configuration of the operator, the file, a cluster that becomes late.
 fn change_after_plan(world: &mut World, made: &Made) -> PlanFile {
     let configuration = world.engines[0].configuration.clone();
-    let shut = match (world.weather.config, world.weather.edit) {
+    let shut = match (world.faults.config, world.faults.edit) {
         (Some(changed), _) => Some(changed),
         // What an edit removes has to be shut when it is applied.
         (None, Some(_)) => configuration.shut,
-        (None, None) => configuration.shut.filter(|_| !world.weather.reopened),
+        (None, None) => configuration.shut.filter(|_| !world.faults.reopened),
     };
     let changed = Configuration { shut, first_is_dev: false, ..configuration };
     let is_hit = |action: &Action| changed.forbids(&target_of(action), action.verb()).is_some();
-    if let Some(kind) = world.weather.config.filter(|_| made.plan.actions.iter().any(is_hit)) {
+    if let Some(kind) = world.faults.config.filter(|_| made.plan.actions.iter().any(is_hit)) {
         world.fire(kind);
     }
     world.engines[0].configuration = changed;
-    if world.weather.late {
+    if world.faults.late {
         world.late_site = Some(world.sites.len() - 1).filter(|site| *site > 0);
     }
-    let edited = world.weather.edit.and_then(|(kind, marked)| edit(world, made, kind, marked));
+    let edited = world.faults.edit.and_then(|(kind, marked)| edit(world, made, kind, marked));
     edited.unwrap_or_else(|| made.file())
 }
 
-/// Somebody reads the plan, while the world goes on.
+/// The operator reads the plan, while others write.
 async fn read_it(shared: &Shared) {
     let (moves, pause) = {
         let mut world = shared.lock();
-        let moves = if world.weather.moves > 0 { world.chance.below(3) } else { 0 };
-        (moves, Duration::from_secs(world.chance.draw() % 60))
+        let moves = if world.faults.moves > 0 { world.rng.below(3) } else { 0 };
+        (moves, Duration::from_secs(world.rng.draw() % 60))
     };
     for _ in 0..moves {
         shared.lock().move_once();
@@ -208,7 +208,7 @@ async fn apply_file(
         truth.managed = before.into_iter().map(|(site, count)| (site, count.min(world.managed(site)))).collect();
         world.begin(who, truth);
         world.check_late_admission(made, &approved);
-        let Weather { on_new_reference, look_back_seconds, .. } = world.weather;
+        let FaultProfile { on_new_reference, look_back_seconds, .. } = world.faults;
         let reference_scan_after = Duration::from_secs(look_back_seconds);
         let (who, host) = ("anna".to_owned(), "laptop".to_owned());
         RunSettings { who, host, on_new_reference, reference_scan_after }
@@ -244,11 +244,11 @@ fn asked(world: &mut World, who: usize, made: &Made, file: &PlanFile) -> (Asked,
     let key = mark_key(who);
     let is_own = match file.is_edited {
         // Only the operator's own key makes a valid mark: the first operator marks what they edit themselves.
-        true => who == 0 && matches!(world.weather.edit, Some((_, Marked::ByOperator))),
+        true => who == 0 && matches!(world.faults.edit, Some((_, Marked::ByOperator))),
         false => made.plan.provenance(key) == Provenance::Here && made.operator == who,
     };
     let provenance = if is_own { Provenance::Here } else { Provenance::Foreign };
-    let Weather { accepts_foreign, approval, .. } = world.weather;
+    let FaultProfile { accepts_foreign, approval, .. } = world.faults;
     match (provenance, accepts_foreign) {
         (Provenance::Foreign, true) => world.fire(Kind::ForeignAccepted),
         (Provenance::Foreign, false) => world.fire(Kind::ForeignRefused),
@@ -320,10 +320,10 @@ fn open(shared: &Shared, who: usize) -> Option<Journal> {
 async fn after_crash(shared: &Shared, made: &Made, file: &PlanFile) -> Option<Report> {
     let again = {
         let mut world = shared.lock();
-        if world.chance.permille(500) {
+        if world.rng.permille(500) {
             world.fire(Kind::PowerCut);
             let disk = world.engines[0].disk.clone();
-            match disk.cut_power(&mut world.chance) {
+            match disk.cut_power(&mut world.rng) {
                 Left::Nothing | Left::Part => world.fire(Kind::UnsyncedLost),
                 Left::All => {}
             }
@@ -335,7 +335,7 @@ async fn after_crash(shared: &Shared, made: &Made, file: &PlanFile) -> Option<Re
         world.deliver(|late| late.who == 0);
         world.others_move();
         world.tell("A", || "starts again".to_owned());
-        world.chance.permille(600)
+        world.rng.permille(600)
     };
     settle(shared, 0).await;
     if !again {
@@ -373,7 +373,7 @@ async fn settle(shared: &Shared, who: usize) {
     let _ = trueup_core::engine::executor::JournalPort::append(&mut journal, &resolved);
 }
 
-/// Everything comes to rest, and has to be settled then.
+/// Everything ends, and every open intent has to be resolved then.
 async fn rest(shared: &Shared, reports: &[(usize, Report)]) {
     let engines = {
         let mut world = shared.lock();
@@ -394,8 +394,8 @@ impl World {
     /// An engine's process begins to write.
     fn begin(&mut self, who: usize, truth: Approved) {
         let steps = self.engines[who].steps;
-        if who == 0 && self.incident_at.is_none() && self.weather.incident.is_some() {
-            let after = u32::try_from(self.chance.below(40)).expect("a small number");
+        if who == 0 && self.incident_at.is_none() && self.faults.incident.is_some() {
+            let after = u32::try_from(self.rng.below(40)).expect("a small number");
             self.incident_at = Some(steps + 1 + after);
         }
         self.engines[who].begin(truth);

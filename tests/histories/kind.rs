@@ -1,6 +1,6 @@
 //! Everything that can go wrong in a history, by name, and what of it did.
 //!
-//! Always true: a kind counts as fired only when it met something: a request, an object, a run.
+//! Invariants: a kind counts as fired only when it met something: a request, an object, a run.
 
 macro_rules! kinds {
     ($($name:ident => $word:literal,)*) => {
@@ -65,7 +65,7 @@ kinds! {
     FinalizerAdded => "world: finalizer added",
     FinalizerRemoved => "world: finalizer removed",
     LookAlike => "world: ownership mark copied to a foreign object",
-    DeletedByOther => "world: deleted by somebody else",
+    DeletedByOther => "world: deleted by another writer",
     Fought => "world: created again after our delete",
     Collected => "world: garbage collector took something",
     IdentitySwapped => "world: another cluster behind the address",

@@ -141,7 +141,7 @@ impl Lister {
 
     async fn ask(&mut self, id: &CollectionId, target: &str) -> Result<bytes::Bytes, Unanswered> {
         let Hold { shared, who } = self.hold.clone();
-        let latency = shared.lock().weather.latency;
+        let latency = shared.lock().faults.latency;
         if latency {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -1,6 +1,6 @@
 //! What is true of one engine: what it may do, what it has written down, what it has done.
 //!
-//! Always true: deeds are noted where they happen, at the API server, the disk and the vault, never by what the engine says.
+//! Invariants: deeds are noted where they happen, at the API server, the disk and the vault, never by what the engine says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct Meant {
     pub resource_version: String,
     /// Labels, annotations and data as they were shown.
     pub shown: Value,
-    /// What the copied key shall hold, for a copy.
+    /// The expected value of the copied key, for a copy.
     pub copied: Value,
     /// The gate that is shut, whatever the plan says.
     pub forbidden: Option<&'static str>,

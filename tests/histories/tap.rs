@@ -68,7 +68,7 @@ impl tower::Service<http::Request<Body>> for Tap {
             if world.engines[who].alive {
                 world.check_send(who, site, &request);
             }
-            if world.weather.latency && !world.resting { 1 + world.chance.draw() % 40 } else { 0 }
+            if world.faults.latency && !world.resting { 1 + world.rng.draw() % 40 } else { 0 }
         };
         Box::pin(async move {
             if latency > 0 {

@@ -9,9 +9,9 @@ use trueup_core::engine::Verb;
 use trueup_sim::Request;
 
 use super::configuration::Approval;
+use super::injected_fault::{Asked, Written};
 use super::kind::Kind;
 use super::standing::{Meant, Phase};
-use super::strike::{Asked, Written};
 use super::world::{COPIED, MARK, Target, World};
 
 /// Clusters with more managed objects than this have a brake at half of them.
@@ -43,7 +43,7 @@ impl World {
             return self.broke(|| format!("{} although a switch, a stop or the plan's end was there before", what()));
         }
         let Some((action, meant)) = standing.meant(&target) else {
-            return self.broke(|| format!("{}, which nobody approved", what()));
+            return self.broke(|| format!("{}, which was not approved", what()));
         };
         let (action, meant) = (action.clone(), meant.clone());
         if let Some(why) = self.refusal(who, &meant) {
@@ -116,7 +116,7 @@ impl World {
             return self.broke(|| format!("{} was changed in another cluster than the plan's", target.name));
         }
         let Some((action, meant)) = self.engines[who].meant(target) else {
-            return self.broke(|| format!("{} was changed, which nobody approved", target.name));
+            return self.broke(|| format!("{} was changed, which was not approved", target.name));
         };
         let (action, meant) = (action.clone(), meant.clone());
         match verb {
@@ -124,7 +124,7 @@ impl World {
             Written::Label => self.after_label(who, &action, &meant, scene.before, after),
             Written::Copy => self.after_copy(who, &action, &meant, scene.before, after),
             Written::Create => self.after_create(who, &action, &meant, after),
-            Written::Other => self.broke(|| format!("{} was changed by a request nobody knows", target.name)),
+            Written::Other => self.broke(|| format!("{} was changed by an unknown request", target.name)),
         }
     }
 
@@ -196,7 +196,7 @@ impl World {
         self.restored.insert(meant.target.clone());
         let deeds = self.engines[who].deeds.entry(action.to_owned()).or_default();
         if deeds.created_sent == 0 {
-            self.broke(|| format!("{name} was created although nobody sent it"));
+            self.broke(|| format!("{name} was created without a request"));
         }
     }
 

@@ -1,11 +1,11 @@
 //! The world of one history: clusters, those who move in them, and what is true whatever an engine believes.
 //!
-//! Always true:
-//! - everything that happens goes through here, one step after another, and is told in the trace;
+//! Invariants:
+//! - everything that happens goes through here, one step after another, and is in the trace;
 //! - the truth about references is kept by those who make them, never read from an answer;
 //! - time is tokio's paused clock; an engine's own clock may have been set wrong on top of it.
 //!
-//! Not here: what an engine may do (`truth`), who else acts (`movers`), what goes wrong with a request (`strike`).
+//! Elsewhere: what an engine may do (`truth`), who else acts (`other_writers`), what goes wrong with a request (`injected_fault`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,12 +16,12 @@ use tokio::time::Instant;
 use trueup_core::engine::FreezeWindow;
 use trueup_sim::{Reply, Request, Server};
 
-use super::chance::Chance;
 use super::compare::Commit;
+use super::fault_profile::FaultProfile;
 use super::kind::{Fired, Kind};
 use super::planner::proofs;
+use super::seeded_rng::SeededRng;
 use super::standing::{Phase, Standing};
-use super::weather::Weather;
 
 /// Where candidates live.
 pub const CONFIG: &str = "config";
@@ -65,8 +65,8 @@ pub struct Late {
 }
 
 pub struct World {
-    pub chance: Chance,
-    pub weather: Weather,
+    pub rng: SeededRng,
+    pub faults: FaultProfile,
     pub sites: Vec<Site>,
     /// Everything that has been made where candidates live.
     pub candidates: Vec<Target>,
@@ -166,10 +166,10 @@ impl Site {
 }
 
 impl World {
-    pub fn new(chance: Chance, weather: Weather, start: Timestamp, traced: bool) -> Self {
+    pub fn new(rng: SeededRng, faults: FaultProfile, start: Timestamp, traced: bool) -> Self {
         Self {
-            chance,
-            weather,
+            rng,
+            faults,
             sites: Vec::new(),
             candidates: Vec::new(),
             referrers: BTreeMap::new(),
@@ -306,7 +306,7 @@ impl World {
         heard
     }
 
-    /// An engine goes on after it has waited for something: what it must have noticed by its next request.
+    /// An engine continues after a wait: what it must have noticed by its next request.
     pub fn came_back(&mut self, who: usize) {
         self.engines[who].shut_before = self.is_shut(who);
     }

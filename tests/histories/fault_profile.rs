@@ -1,17 +1,17 @@
 //! How hostile one history is: drawn once from its seed.
 //!
-//! Always true: a calm history has no fault and no mover, so that everything its plan holds has to be done.
+//! Invariants: a calm history has no fault and no mover, so that everything its plan holds has to be done.
 
 use trueup_core::engine::executor::OnNewReference;
 
-use super::chance::Chance;
 use super::configuration::Approval;
 use super::edit::Marked;
 use super::kind::Kind;
+use super::seeded_rng::SeededRng;
 
 /// How often things go wrong, in a thousand requests.
 #[derive(Debug, Clone)]
-pub struct Weather {
+pub struct FaultProfile {
     pub write_faults: u32,
     pub read_faults: u32,
     pub moves: u32,
@@ -110,8 +110,8 @@ const APPROVALS: [Approval; 8] = [
     Approval::Confirmed,
 ];
 
-impl Weather {
-    pub fn draw(chance: &mut Chance) -> Self {
+impl FaultProfile {
+    pub fn draw(rng: &mut SeededRng) -> Self {
         let calm = Self {
             write_faults: 0,
             read_faults: 0,
@@ -131,30 +131,30 @@ impl Weather {
             approval: Approval::Confirmed,
             late: false,
         };
-        if chance.permille(60) {
+        if rng.permille(60) {
             return calm;
         }
-        if chance.permille(30) {
+        if rng.permille(30) {
             return Self { late: true, ..calm };
         }
-        let crash = chance.permille(250);
+        let crash = rng.permille(250);
         Self {
-            write_faults: *chance.pick(&[0, 100, 200, 400, 700]),
-            read_faults: *chance.pick(&[0, 0, 0, 15, 60]),
-            moves: *chance.pick(&[0, 20, 80, 300]),
-            latency: chance.permille(300),
-            incident: chance.permille(400).then(|| *chance.pick(&INCIDENTS)),
-            gate: chance.permille(140).then(|| *chance.pick(&GATES)),
-            second_engine: chance.permille(150).then(|| *chance.pick(&[Kind::SamePlanTwice, Kind::OverlappingPlans])),
-            crash_at: crash.then(|| u32::try_from(chance.below(110)).expect("a small number")),
-            on_new_reference: if chance.permille(700) { OnNewReference::Restore } else { OnNewReference::Report },
-            look_back_seconds: *chance.pick(&[1, 1, 2, 30]),
+            write_faults: *rng.pick(&[0, 100, 200, 400, 700]),
+            read_faults: *rng.pick(&[0, 0, 0, 15, 60]),
+            moves: *rng.pick(&[0, 20, 80, 300]),
+            latency: rng.permille(300),
+            incident: rng.permille(400).then(|| *rng.pick(&INCIDENTS)),
+            gate: rng.permille(140).then(|| *rng.pick(&GATES)),
+            second_engine: rng.permille(150).then(|| *rng.pick(&[Kind::SamePlanTwice, Kind::OverlappingPlans])),
+            crash_at: crash.then(|| u32::try_from(rng.below(110)).expect("a small number")),
+            on_new_reference: if rng.permille(700) { OnNewReference::Restore } else { OnNewReference::Report },
+            look_back_seconds: *rng.pick(&[1, 1, 2, 30]),
             calm: false,
-            config: chance.permille(150).then(|| *chance.pick(&CONFIG_CHANGES)),
-            reopened: chance.permille(500),
-            edit: chance.permille(200).then(|| (*chance.pick(&EDITS), *chance.pick(&MARKS))),
-            accepts_foreign: chance.permille(700),
-            approval: *chance.pick(&APPROVALS),
+            config: rng.permille(150).then(|| *rng.pick(&CONFIG_CHANGES)),
+            reopened: rng.permille(500),
+            edit: rng.permille(200).then(|| (*rng.pick(&EDITS), *rng.pick(&MARKS))),
+            accepts_foreign: rng.permille(700),
+            approval: *rng.pick(&APPROVALS),
             late: false,
         }
     }
