@@ -122,7 +122,7 @@ async fn refusals_have_their_codes_and_send_nothing() {
         ("no such action", &kept, vec!["--expect", &plan.id, "--only", "a99"], 1, "no action a99"),
         ("read-only", &kept, vec!["--expect", &plan.id, "--read-only"], 3, "read-only"),
         ("onto a folder", &kept, vec!["--expect", &plan.id, "--from", "$TMP"], 3, "cannot be written to"),
-        ("edited", &edited, vec!["--expect", &plan.id], 4, "changed after it was made"),
+        ("edited", &edited, vec!["--expect", &plan.id], 4, "plan was edited"),
         ("cut off", &cut, vec!["--expect", &plan.id], 1, "trueup plan --out"),
         ("of a newer schema", &newer, vec!["--expect", &plan.id], 1, "trueup/plan/v9"),
     ];

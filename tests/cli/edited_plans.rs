@@ -4,7 +4,7 @@
 //! be refused with every flag and confirmation given; fields that only describe make the plan foreign, which needs T4.
 
 use serde_json::{Value, json};
-use trueup_core::engine::canonical_digest;
+use trueup_core::engine::{Plan, canonical_digest};
 
 use super::apply::{planned, planned_with, text, trueup};
 use super::live::{Fleet, fleet};
@@ -83,7 +83,12 @@ fn edited(genuine: &Value, edits: &[&Edit]) -> Value {
     with_own_id(plan)
 }
 
+/// The plan with the id of its content. What is not a plan any more gets the digest of its text.
 fn with_own_id(mut plan: Value) -> Value {
+    if let Ok(mut read) = serde_json::from_value::<Plan>(plan.clone()) {
+        read.id = read.computed_id().unwrap();
+        return serde_json::to_value(read).unwrap();
+    }
     let mut content = plan.clone();
     let fields = content.as_object_mut().unwrap();
     fields.remove("id");
