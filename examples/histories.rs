@@ -1,8 +1,8 @@
-//! Runs histories: small simulated fleets with random faults, each from one seed.
+//! Plays simulated histories, each from one seed.
 //!
-//! `cargo run --release --example histories -- --seeds 100000` runs many and reports the speed, violations and how often
-//! each fault occurred; `--seed S --trace` runs one and prints every step. Exit code 1: a violation, or a fault that
-//! occurred too rarely for the rest to be meaningful.
+//! `cargo run --release --example histories -- --seeds 100000` plays many and prints histories per second, violations and how
+//! often each fault occurred; `--seed S --trace` prints one step by step. Exit code 1: an invariant was violated, or a fault
+//! occurred too rarely for the rest to mean much.
 
 #[path = "../tests/histories/mod.rs"]
 mod histories;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Count, Kind, Telling, Told, Way, hostile, play};
+use histories::{Count, HistoryResult, Kind, Tracing, Way, hostile, play};
 
-/// From this many histories on, each fault must occur in one of a thousand.
+/// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
 
-/// How many violations are printed in full.
+/// How many violations are printed.
 const SHOWN_MAX: usize = 10;
 
 #[derive(Parser)]
@@ -34,10 +34,10 @@ struct Args {
     /// Play this one alone
     #[arg(long)]
     seed: Option<u64>,
-    /// Tell every step of it
+    /// Print every step of it
     #[arg(long)]
     trace: bool,
-    /// End at the first that breaks
+    /// End at the first violation
     #[arg(long)]
     first: bool,
     /// Delete in so many hostile worlds, the way others do and the way trueup does, and count the wrong ones
@@ -71,9 +71,9 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
     for way in Way::ALL {
         let mut count = Count::default();
         for seed in from..from + worlds {
-            let (here, _) = hostile(seed, way, Telling::No);
+            let (here, _) = hostile(seed, way, Tracing::No);
             if way == Way::TrueupPerWave && here.wrong() > 0 {
-                let (_, trace) = hostile(seed, way, Telling::Yes);
+                let (_, trace) = hostile(seed, way, Tracing::Yes);
                 eprintln!("seed {seed}: {here:?}\n{}", trace.join("\n"));
             }
             count.add(here);
@@ -90,13 +90,13 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
 }
 
 fn one(seed: u64, traced: bool) -> ExitCode {
-    let Told { broken, trace, .. } = play(seed, traced);
+    let HistoryResult { broken, trace, .. } = play(seed, traced);
     for line in &trace {
         println!("{line}");
     }
     match broken {
         None => {
-            println!("seed {seed}: everything held");
+            println!("seed {seed}: no violation");
             ExitCode::SUCCESS
         }
         Some(broken) => {
@@ -119,9 +119,9 @@ fn many(args: &Args) -> ExitCode {
                     if seed >= until {
                         break;
                     }
-                    let told = play(seed, false);
-                    ended.fetch_or(args.first && told.broken.is_some(), Ordering::Relaxed);
-                    count(&mut tally.lock().expect("no thread panics with it"), seed, told);
+                    let result = play(seed, false);
+                    ended.fetch_or(args.first && result.broken.is_some(), Ordering::Relaxed);
+                    count(&mut tally.lock().expect("no thread panics with it"), seed, result);
                 }
             });
         }
@@ -132,17 +132,17 @@ fn many(args: &Args) -> ExitCode {
     show(args, &tally, next.load(Ordering::Relaxed).min(until) - args.from, seconds)
 }
 
-fn count(tally: &mut Tally, seed: u64, told: Told) {
+fn count(tally: &mut Tally, seed: u64, result: HistoryResult) {
     for (count, kind) in tally.fired.iter_mut().zip(Kind::ALL) {
-        *count += u64::from(told.fired.has(*kind));
+        *count += u64::from(result.fired.has(*kind));
     }
-    tally.requests += told.requests;
-    tally.broken.extend(told.broken.map(|broken| (seed, broken)));
+    tally.requests += result.requests;
+    tally.broken.extend(result.broken.map(|broken| (seed, broken)));
 }
 
 fn show(args: &Args, tally: &Tally, played: u64, seconds: f64) -> ExitCode {
     let mut rare = 0;
-    println!("{:<52} share of histories", "what went wrong");
+    println!("{:<52} share of histories", "fault");
     for (count, kind) in tally.fired.iter().zip(Kind::ALL) {
         let too_rare = played >= SHARE_FROM && count * 1000 < played;
         rare += u32::from(too_rare);
@@ -156,7 +156,7 @@ fn show(args: &Args, tally: &Tally, played: u64, seconds: f64) -> ExitCode {
         each / args.threads as f64,
         tally.requests as f64 / seconds
     );
-    println!("{} broken, {rare} kinds too rare", tally.broken.len());
+    println!("{} violations, {rare} kinds too rare", tally.broken.len());
     for (seed, broken) in tally.broken.iter().take(SHOWN_MAX) {
         println!("  --seed {seed} --trace   {broken}");
     }

@@ -9,17 +9,18 @@ use std::time::Duration;
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use trueup_core::engine::Chosen;
 use trueup_sim::Request;
 
-use super::chance::Chance;
+use super::configuration::Configuration;
+use super::fault_profile::FaultProfile;
 use super::history::run;
-use super::judge::Rereads;
-use super::lists::Lister;
 use super::planner::{self, Made};
 use super::ports::Hold;
+use super::seeded_rng::SeededRng;
 use super::standing::Standing;
 use super::truth::content;
-use super::weather::Weather;
+use super::watched_recheck::Rereads;
 use super::world::{CONFIG, Shared, Target, World};
 
 /// A way to carry out a plan.
@@ -35,7 +36,7 @@ pub enum Way {
 
 /// Whether a world writes down what happens in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Telling {
+pub enum Tracing {
     Yes,
     No,
 }
@@ -103,28 +104,29 @@ impl Count {
 }
 
 /// Carries out the plan of one hostile world.
-pub fn hostile(seed: u64, way: Way, telling: Telling) -> (Count, Vec<String>) {
+pub fn hostile(seed: u64, way: Way, telling: Tracing) -> (Count, Vec<String>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime needs no more than memory").block_on(async {
         let start = Timestamp::from_second(1_794_823_200).expect("a Monday");
-        let shared = Shared::new(World::new(Chance::new(seed), Weather::hostile(), start, telling == Telling::Yes));
+        let shared =
+            Shared::new(World::new(SeededRng::new(seed), FaultProfile::hostile(), start, telling == Tracing::Yes));
         {
             let mut world = shared.lock();
-            world.furnish(1, CANDIDATES, false);
+            world.seed_clusters(1, CANDIDATES, false);
             world.engines.push(Standing::new("A", None));
         }
-        let sight = planner::look(&mut Lister::new(Hold { shared: shared.clone(), who: 0 }), 1).await;
-        let made = planner::make(&mut shared.lock(), sight, None);
-        // Somebody reads the plan for a minute.
+        let made = planner::make(Hold { shared: shared.clone(), who: 0 }, 0, Configuration::default()).await;
+        let file = made.file();
+        // The operator reads the plan for a minute.
         (0..4).for_each(|_| shared.lock().move_once());
         tokio::time::sleep(Duration::from_secs(60)).await;
         match way {
             Way::ByName | Way::ByUid | Way::ByUidAndVersion => delete_all(&mut shared.lock(), &made, way),
-            Way::TrueupNoRereads => drop(run(&shared, 0, &made, &made.chosen(), Rereads::Never).await),
-            Way::TrueupPerWave => drop(run(&shared, 0, &made, &made.chosen(), Rereads::Asked).await),
+            Way::TrueupNoRereads => drop(run(&shared, 0, &made, &file, Chosen::Selected, Rereads::Never).await),
+            Way::TrueupPerWave => drop(run(&shared, 0, &made, &file, Chosen::Selected, Rereads::Asked).await),
             Way::TrueupPerDelete => {
                 for chosen in made.one_by_one() {
-                    run(&shared, 0, &made, &chosen, Rereads::Asked).await;
+                    run(&shared, 0, &made, &file, chosen, Rereads::Asked).await;
                 }
             }
         }

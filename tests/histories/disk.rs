@@ -1,13 +1,13 @@
 //! A disk in memory that knows what is safe on it.
 //!
-//! Always true: what was written and not synced survives the end of a process, and any part of it a power cut.
+//! Invariants: what was written and not synced survives the end of a process, and any part of it a power cut.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trueup_core::engine::journal::Disk;
 
-use super::chance::Chance;
+use super::seeded_rng::SeededRng;
 
 /// A disk that several may look at while one writes.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ struct Platter {
     /// Up to here a power cut takes nothing away.
     synced: usize,
     /// So many more bytes fit.
-    room: Option<usize>,
+    capacity: Option<usize>,
     sync_fails: bool,
     /// The process ends within the next append, after so many bytes.
     dies_after: Option<usize>,
@@ -42,18 +42,18 @@ impl MemoryDisk {
         self.platter().bytes.len()
     }
 
-    pub fn fill_up(&self, room: usize) {
-        self.platter().room = Some(room);
+    pub fn fill_up(&self, capacity: usize) {
+        self.platter().capacity = Some(capacity);
     }
 
     pub fn break_sync(&self) {
         self.platter().sync_fails = true;
     }
 
-    /// Makes room again and mends what was broken.
+    /// Frees capacity and repairs what was broken.
     pub fn mend(&self) {
         let mut platter = self.platter();
-        (platter.room, platter.sync_fails, platter.dies_after) = (None, false, None);
+        (platter.capacity, platter.sync_fails, platter.dies_after) = (None, false, None);
     }
 
     pub fn die_after(&self, bytes: usize) {
@@ -61,16 +61,16 @@ impl MemoryDisk {
     }
 
     /// Takes away some of what was not synced.
-    pub fn cut_power(&self, chance: &mut Chance) -> Left {
+    pub fn cut_power(&self, rng: &mut SeededRng) -> Left {
         let mut platter = self.platter();
         let unsynced = platter.bytes.len() - platter.synced;
         if unsynced == 0 {
             return Left::All;
         }
-        let keep = chance.below(unsynced + 1);
+        let keep = rng.below(unsynced + 1);
         let length = platter.synced + keep;
         platter.bytes.truncate(length);
-        if keep > 0 && chance.permille(300) {
+        if keep > 0 && rng.permille(300) {
             // The file grew before its content was written.
             platter.bytes.resize(length + unsynced - keep, 0);
         }
@@ -97,14 +97,14 @@ impl Disk for MemoryDisk {
             platter.bytes.extend(&bytes[..written.min(bytes.len())]);
             return Err(io::Error::from(io::ErrorKind::Interrupted));
         }
-        match platter.room {
-            Some(room) if room < bytes.len() => {
-                platter.bytes.extend(&bytes[..room]);
-                platter.room = Some(0);
+        match platter.capacity {
+            Some(capacity) if capacity < bytes.len() => {
+                platter.bytes.extend(&bytes[..capacity]);
+                platter.capacity = Some(0);
                 Err(io::Error::from(io::ErrorKind::StorageFull))
             }
-            room => {
-                platter.room = room.map(|room| room - bytes.len());
+            capacity => {
+                platter.capacity = capacity.map(|capacity| capacity - bytes.len());
                 platter.bytes.extend(bytes);
                 Ok(())
             }

@@ -1,15 +1,17 @@
 //! What must hold when a run has ended, and when everything has come to rest.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::Value;
-use trueup_core::engine::Verb;
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
+use trueup_core::engine::{Action, ApprovedPlan, Verb};
 
+use super::planner::{Made, target_of};
 use super::standing::{Deeds, Meant};
-use super::world::{COPIED, MARK, World};
+use super::world::{COPIED, MARK, Target, World};
 
 impl World {
     /// What a finished run says has to be what is.
@@ -24,25 +26,59 @@ impl World {
             if let Some(why) = self.untrue(meant, deeds, end) {
                 return self.broke(|| format!("{name} is reported {} ({}), and {why}", end.as_str(), end.why()));
             }
-            let told = report.notices.iter().any(|notice| notice.contains(name.as_str()));
+            let is_reported = report.notices.iter().any(|notice| notice.contains(name.as_str()));
             let back = matches!(end, ActionResult::TakenBack { .. });
             let looked = self.engines[who].looked_back.get(&meant.target).copied();
             let missed = looked.is_some_and(|looked| looked.honest && looked.referenced);
-            if report.halted.is_none() && deeds.deleted_in_run && missed && !told && !back {
-                return self.broke(|| format!("{name} was deleted and is referenced, and nobody was told"));
+            if report.halted.is_none() && deeds.deleted_in_run && missed && !is_reported && !back {
+                return self.broke(|| format!("{name} was deleted and is referenced, and the report does not say so"));
             }
-            let span =
-                SignedDuration::try_from(Duration::from_secs(self.weather.look_back_seconds)).unwrap_or_default();
+            let span = SignedDuration::try_from(Duration::from_secs(self.faults.look_back_seconds)).unwrap_or_default();
             let due = deeds.deleted_at.and_then(|at| at.checked_add(span).ok());
             let late = looked.is_some_and(|looked| due.is_some_and(|due| looked.at >= due));
             let owed = report.halted.is_none() && matches!(end, ActionResult::Done(_)) && deeds.deleted_in_run;
             if owed && !late {
-                return self.broke(|| format!("{name} was deleted, and nobody looked back when it was time"));
+                return self.broke(|| format!("{name} was deleted, and the last reference scan is missing"));
             }
         }
-        if self.weather.calm && report.code() != 0 {
+        if self.late_site.is_some() {
+            self.check_late_report(who, report);
+        } else if self.faults.calm && report.code() != 0 {
             self.broke(|| format!("nothing was in the way, and not everything was done: {report:?}"));
         }
+    }
+
+    /// A cluster that is late keeps back what rests on it, and nothing else.
+    pub fn check_late_admission(&mut self, made: &Made, approved: &ApprovedPlan) {
+        let admitted: BTreeSet<&str> = approved.actions().map(|action| action.id.as_str()).collect();
+        let runs = made.plan.actions.iter().filter(|action| action.blocked_by.is_empty());
+        let kept_back = |action: &&Action| {
+            !self.rests_on_late(&target_of(action), action.verb()) && !admitted.contains(action.id.as_str())
+        };
+        if let Some(action) = runs.filter(|_| self.faults.late).find(kept_back) {
+            self.broke(|| format!("{} is refused, and does not rest on the late cluster", action.target.name));
+        }
+    }
+
+    fn check_late_report(&mut self, who: usize, report: &Report) {
+        let Some(plan) = self.engines[who].plan.clone() else { return };
+        for (action, meant) in &plan.actions {
+            let sent = self.engines[who].deeds.get(action).is_some_and(|deeds| deeds.sent_in_run > 0);
+            let rests = self.rests_on_late(&meant.target, meant.verb);
+            let done = matches!(report.ends.get(action), Some(ActionResult::Done(_) | ActionResult::Already));
+            let name = &meant.target.name;
+            if rests && sent {
+                return self.broke(|| format!("{name} rests on a cluster that is late, and a request was sent"));
+            }
+            if !rests && !done {
+                return self.broke(|| format!("{name} does not rest on the late cluster, and was not done"));
+            }
+        }
+    }
+
+    /// A delete rests on the referrers of every cluster, anything else on its own cluster.
+    fn rests_on_late(&self, target: &Target, verb: Verb) -> bool {
+        verb == Verb::Delete || self.late_site == Some(target.site)
     }
 
     /// Why an end is not what happened; nothing when it is.
@@ -60,7 +96,7 @@ impl World {
                 stays.then_some("it is not being deleted")
             }
             ActionResult::Done(VerifiedState::Changed) => {
-                // Another engine may have made the same change, and somebody taken it back since.
+                // Another engine may have made the same change, and another writer reverted it since.
                 let changed = self.engines.iter().any(|engine| {
                     engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.changed))
                 });

@@ -1,28 +1,37 @@
 //! One history: a seed becomes a world, a plan, a run, perhaps a crash, and rest.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use trueup_core::engine::Chosen;
-use trueup_core::engine::executor::{Ports, Report, RunSettings, apply, resolve};
+use trueup_core::engine::executor::{Ports, Report, RunSettings, resolve, resume};
 use trueup_core::engine::journal::{Journal, Opened, Record, entries, open_intents};
+use trueup_core::engine::{
+    Action, Answers, ApplyRequest, Chosen, ForeignPlan, IdentityRecord, Plan, PlanLimits, Provenance, TargetRecord,
+    approve, check_whole, short_id,
+};
+use trueup_core::world::{Cluster, ClusterIdentity, ClusterName};
+use trueup_fleet::connect::identity;
+use trueup_operate::{Rechecker, admit_in, chosen_actions, sent_earlier};
 
-use super::chance::Chance;
+use super::configuration::{Approval, Configuration, mark_key};
 use super::disk::Left;
-use super::judge::{Judge, Rereads};
+use super::edit::{Marked, edit};
+use super::fault_profile::FaultProfile;
+use super::fresh_world::{HistoryWorld, ReadWorld};
 use super::kind::{Fired, Kind};
-use super::lists::Lister;
-use super::planner::{self, Made};
+use super::planner::{self, Asked, Made, PlanFile, target_of};
 use super::ports::{Hold, NotedJournal};
-use super::standing::{Phase, Standing};
+use super::seeded_rng::SeededRng;
+use super::standing::{Approved, Phase, Standing};
 use super::tap;
-use super::weather::Weather;
+use super::watched_recheck::{Rereads, WatchedRecheck};
 use super::world::{Shared, Site, World};
 
 /// What came of a history.
-pub struct Told {
+pub struct HistoryResult {
     pub fired: Fired,
     pub broken: Option<String>,
     pub trace: Vec<String>,
@@ -30,37 +39,39 @@ pub struct Told {
 }
 
 /// Plays the history of a seed.
-pub fn play(seed: u64, traced: bool) -> Told {
+pub fn play(seed: u64, traced: bool) -> HistoryResult {
     // A runtime of its own: nothing of another history can come in between.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let shared = runtime.expect("a runtime needs no more than memory").block_on(async {
-        let mut chance = Chance::new(seed);
-        let weather = Weather::draw(&mut chance);
+        let mut rng = SeededRng::new(seed);
+        let faults = FaultProfile::draw(&mut rng);
         let start = Timestamp::from_second(1_794_823_200).expect("a Monday");
-        let shared = Shared::new(World::new(chance, weather, start, traced));
+        let shared = Shared::new(World::new(rng, faults, start, traced));
         whole(&shared).await;
         shared
     });
     let mut world = shared.lock();
     let trace = world.trace.take().unwrap_or_default();
-    Told { fired: world.fired, broken: world.broken.take(), trace, requests: world.requests }
+    HistoryResult { fired: world.fired, broken: world.broken.take(), trace, requests: world.requests }
 }
 
 async fn whole(shared: &Shared) {
-    furnish(&mut shared.lock());
+    seed_clusters(&mut shared.lock());
     let Some(made) = plan(shared, 0).await else { return };
+    let file = change_after_plan(&mut shared.lock(), &made);
     read_it(shared).await;
-    let second = shared.lock().weather.second_engine;
+    let second = shared.lock().faults.second_engine;
     let reports = match second {
-        None => vec![(0, carry_out(shared, 0, &made).await)],
+        None => vec![(0, carry_out(shared, 0, &made, &file).await)],
         Some(kind) => {
             let theirs = match kind {
                 Kind::SamePlanTwice => None,
                 _ => plan(shared, 1).await,
             };
             shared.lock().fire(kind);
-            let theirs = theirs.as_ref().unwrap_or(&made);
-            let (one, other) = tokio::join!(carry_out(shared, 0, &made), carry_out(shared, 1, theirs));
+            let own = theirs.as_ref().map(Made::file);
+            let (theirs, other) = (theirs.as_ref().unwrap_or(&made), own.as_ref().unwrap_or(&file));
+            let (one, other) = tokio::join!(carry_out(shared, 0, &made, &file), carry_out(shared, 1, theirs, other));
             vec![(0, one), (1, other)]
         }
     };
@@ -68,34 +79,40 @@ async fn whole(shared: &Shared) {
     let mut reports: Vec<(usize, Report)> =
         reports.into_iter().filter_map(|(who, report)| report.map(|report| (who, report))).collect();
     if crashed {
-        reports.extend(after_crash(shared, &made).await.map(|report| (0, report)));
+        reports.extend(after_crash(shared, &made, &file).await.map(|report| (0, report)));
     }
     rest(shared, &reports).await;
 }
 
-fn furnish(world: &mut World) {
-    let sites = *world.chance.pick(&[1, 1, 1, 1, 2, 2, 3]);
-    let many = world.chance.permille(40);
-    let per_site = if many { 10 + world.chance.below(4) } else { 1 + world.chance.below(4) };
-    world.furnish(if many { 1 } else { sites }, per_site, true);
-    let crash_at = world.weather.crash_at.map(|step| step + 1);
+fn seed_clusters(world: &mut World) {
+    let sites = *world.rng.pick(&[1, 1, 1, 1, 2, 2, 3]);
+    let many = world.rng.permille(60);
+    let per_site = if many { 12 + world.rng.below(4) } else { 1 + world.rng.below(4) };
+    world.seed_clusters(if many { 1 } else { sites.max(if world.faults.late { 2 } else { 1 }) }, per_site, true);
+    let crash_at = world.faults.crash_at.map(|step| step + 1);
     world
         .engines
-        .push(Standing::new("A", crash_at.filter(|_| world.weather.second_engine.is_none() || crash_at.is_some())));
-    if world.weather.second_engine.is_some() {
+        .push(Standing::new("A", crash_at.filter(|_| world.faults.second_engine.is_none() || crash_at.is_some())));
+    if world.faults.second_engine.is_some() {
         world.engines.push(Standing::new("B", None));
     }
+    let waiting = world.rng.pick(&world.candidates).clone();
+    let edits_gates = world.faults.edit.is_some();
+    // What a plan was asked for is not asked for again when an edited file is applied.
+    let gate = world.faults.gate.filter(|gate| !edits_gates || !matches!(gate, Kind::GateSettling | Kind::GateBrake));
+    let first_is_dev = world.faults.config == Some(Kind::ConfigClass);
+    world.engines[0].configuration = Configuration { shut: gate, waiting: Some(waiting), first_is_dev };
 }
 
 /// One engine makes its plan; nothing when there is nothing to do.
 async fn plan(shared: &Shared, who: usize) -> Option<Made> {
-    let sites = shared.lock().sites.len();
     let hold = Hold { shared: shared.clone(), who };
-    let crash_at = shared.lock().engines[who].crash_at.take();
-    let sight = planner::look(&mut Lister::new(hold), sites).await;
+    let (crash_at, configuration) = {
+        let standing = &mut shared.lock().engines[who];
+        (standing.crash_at.take(), standing.configuration.clone())
+    };
+    let made = planner::make(hold, who, configuration).await;
     let mut world = shared.lock();
-    let gate = world.weather.gate.filter(|_| who == 0);
-    let made = planner::make(&mut world, sight, gate);
     let standing = &mut world.engines[who];
     (standing.crash_at, standing.steps) = (crash_at, 0);
     let name = standing.name;
@@ -103,14 +120,34 @@ async fn plan(shared: &Shared, who: usize) -> Option<Made> {
     (!made.plan.actions.is_empty()).then_some(made)
 }
 
-/// Somebody reads the plan, while the world goes on.
+/// What changes once the plan is made: the configuration of the operator, the file, a cluster that becomes late.
+fn change_after_plan(world: &mut World, made: &Made) -> PlanFile {
+    let configuration = world.engines[0].configuration.clone();
+    let shut = match (world.faults.config, world.faults.edit) {
+        (Some(changed), _) => Some(changed),
+        // What an edit removes has to be shut when it is applied.
+        (None, Some(_)) => configuration.shut,
+        (None, None) => configuration.shut.filter(|_| !world.faults.reopened),
+    };
+    let changed = Configuration { shut, first_is_dev: false, ..configuration };
+    let is_hit = |action: &Action| changed.forbids(&target_of(action), action.verb()).is_some();
+    if let Some(kind) = world.faults.config.filter(|_| made.plan.actions.iter().any(is_hit)) {
+        world.fire(kind);
+    }
+    world.engines[0].configuration = changed;
+    if world.faults.late {
+        world.late_site = Some(world.sites.len() - 1).filter(|site| *site > 0);
+    }
+    let edited = world.faults.edit.and_then(|(kind, marked)| edit(world, made, kind, marked));
+    edited.unwrap_or_else(|| made.file())
+}
+
+/// The operator reads the plan, while others write.
 async fn read_it(shared: &Shared) {
     let (moves, pause) = {
         let mut world = shared.lock();
-        let moves = if world.weather.moves > 0 { world.chance.below(3) } else { 0 };
-        let steps = u32::try_from(world.chance.below(40)).expect("a small number");
-        world.incident_at = world.weather.incident.map(|_| 1 + steps);
-        (moves, Duration::from_secs(world.chance.draw() % 60))
+        let moves = if world.faults.moves > 0 { world.rng.below(3) } else { 0 };
+        (moves, Duration::from_secs(world.rng.draw() % 60))
     };
     for _ in 0..moves {
         shared.lock().move_once();
@@ -118,31 +155,72 @@ async fn read_it(shared: &Shared) {
     tokio::time::sleep(pause).await;
 }
 
-async fn carry_out(shared: &Shared, who: usize, made: &Made) -> Option<Report> {
-    run(shared, who, made, &made.chosen(), Rereads::Asked).await
+async fn carry_out(shared: &Shared, who: usize, made: &Made, file: &PlanFile) -> Option<Report> {
+    run(shared, who, made, file, Chosen::Selected, Rereads::Asked).await
 }
 
-/// One engine carries its plan out; nothing when its process ended, or the plan had.
-pub async fn run(shared: &Shared, who: usize, made: &Made, chosen: &Chosen, rereads: Rereads) -> Option<Report> {
+/// One engine applies a plan file, as a process of its own; nothing when it was refused, or the process ended.
+pub async fn run(
+    shared: &Shared,
+    who: usize,
+    made: &Made,
+    file: &PlanFile,
+    chosen: Chosen,
+    rereads: Rereads,
+) -> Option<Report> {
+    let mut running = pin!(apply_file(shared, who, made, file, chosen, rereads));
+    std::future::poll_fn(|context| {
+        let polled = running.as_mut().poll(context);
+        if shared.lock().engines[who].alive { polled } else { Poll::Ready(None) }
+    })
+    .await
+}
+
+async fn apply_file(
+    shared: &Shared,
+    who: usize,
+    made: &Made,
+    file: &PlanFile,
+    chosen: Chosen,
+    rereads: Rereads,
+) -> Option<Report> {
     let hold = Hold { shared: shared.clone(), who };
-    let (approved, settings, sites) = {
+    let plan = Plan::read(&file.text).ok()?;
+    let provenance = plan.provenance(mark_key(who));
+    let (asked, configuration) = asked(&mut shared.lock(), who, made, file);
+    let foreign = if asked.accepts_foreign { ForeignPlan::Accept } else { ForeignPlan::Refuse };
+    let clock = || shared.lock().engine_now();
+    let limits = PlanLimits::default();
+    check_whole(&plan, provenance, foreign, limits, clock()).ok()?;
+    let before = managed(&shared.lock());
+    let world = HistoryWorld::connect(hold.clone(), configuration.clone()).await;
+    let names = names(&plan, &*world.lock().await)?;
+    let journal = open(shared, who)?;
+    let earlier = entries(shared.lock().engines[who].noted.iter().map(|(_, record)| record));
+    let sent_earlier = sent_earlier(&earlier, &plan.id);
+    let request = ApplyRequest { chosen, provenance, foreign, limits, sent_earlier };
+    let admission = admit_in(world.clone(), names.clone(), plan, &request, &clock).await.ok()?;
+    let sites = shared.lock().sites.len();
+    let approved = approve(admission, &answers(asked.approval, &made.plan, file, sites), clock()).ok()?;
+    let settings = {
         let mut world = shared.lock();
-        let (approved, truth) = made.approve(&world, chosen)?;
-        world.engines[who].begin(truth);
-        world.came_back(who);
-        let Weather { on_new_reference, look_back_seconds, .. } = world.weather;
+        let mut truth = made.truth(file, &approved, asked, &configuration);
+        truth.managed = before.into_iter().map(|(site, count)| (site, count.min(world.managed(site)))).collect();
+        world.begin(who, truth);
+        world.check_late_admission(made, &approved);
+        let FaultProfile { on_new_reference, look_back_seconds, .. } = world.faults;
         let reference_scan_after = Duration::from_secs(look_back_seconds);
         let (who, host) = ("anna".to_owned(), "laptop".to_owned());
-        (approved, RunSettings { who, host, on_new_reference, reference_scan_after }, world.sites.len())
+        RunSettings { who, host, on_new_reference, reference_scan_after }
     };
-    let journal = open(shared, who)?;
     let mut journal = NotedJournal { hold: hold.clone(), journal };
-    let mut judge = Judge::new(hold.clone(), sites, rereads);
+    let rechecker = Rechecker::new(world, names, approved.plan().clone());
+    let mut recheck = WatchedRecheck { hold: hold.clone(), rechecker, rereads };
     let clusters = tap::ports(shared, who, 0..sites);
     let stop = shared.lock().engines[who].stop.clone();
     let ports = Ports {
         clusters: &clusters,
-        recheck: &mut judge,
+        recheck: &mut recheck,
         journal: &mut journal,
         vault: &hold,
         clock: &hold,
@@ -150,17 +228,64 @@ pub async fn run(shared: &Shared, who: usize, made: &Made, chosen: &Chosen, rere
         stop: &stop,
         progress: &mut |_, _| {},
     };
-    let mut running = pin!(apply(approved, settings, ports));
-    let report = std::future::poll_fn(|context| {
-        let polled = running.as_mut().poll(context);
-        if shared.lock().engines[who].alive { polled.map(Some) } else { Poll::Ready(None) }
-    })
-    .await?;
+    let report = resume(approved, settings, ports, &earlier).await;
     let mut world = shared.lock();
+    if !world.engines[who].alive {
+        return None;
+    }
     let name = world.engines[who].name;
     world.tell(name, || format!("reports {:?} halted {:?} {:?}", report.counts(), report.halted, report.notices));
     world.check_report(who, &report);
     Some(report)
+}
+
+/// How the operator of an engine asks for this file, by what is true of it.
+fn asked(world: &mut World, who: usize, made: &Made, file: &PlanFile) -> (Asked, Configuration) {
+    let key = mark_key(who);
+    let is_own = match file.is_edited {
+        // Only the operator's own key makes a valid mark: the first operator marks what they edit themselves.
+        true => who == 0 && matches!(world.faults.edit, Some((_, Marked::ByOperator))),
+        false => made.plan.provenance(key) == Provenance::Here && made.operator == who,
+    };
+    let provenance = if is_own { Provenance::Here } else { Provenance::Foreign };
+    let FaultProfile { accepts_foreign, approval, .. } = world.faults;
+    match (provenance, accepts_foreign) {
+        (Provenance::Foreign, true) => world.fire(Kind::ForeignAccepted),
+        (Provenance::Foreign, false) => world.fire(Kind::ForeignRefused),
+        (Provenance::Here, _) => {}
+    }
+    let configuration = world.engines[who].configuration.clone();
+    let is_too_little = |action: &Action| configuration.needs(&target_of(action), action.verb()) > approval;
+    if made.plan.actions.iter().any(is_too_little) {
+        world.fire(Kind::ShortApproval);
+    }
+    (Asked { provenance, accepts_foreign, approval }, configuration)
+}
+
+fn managed(world: &World) -> BTreeMap<usize, usize> {
+    (0..world.sites.len()).map(|site| (site, world.managed(site))).collect()
+}
+
+/// The live cluster behind each cluster of a plan; nothing when one of them is another now.
+fn names(plan: &Plan, world: &ReadWorld) -> Option<BTreeMap<String, ClusterName>> {
+    let name = |target: &TargetRecord| {
+        let is_same = |cluster: &&Cluster| {
+            let identity = IdentityRecord::of(cluster);
+            cluster.name.as_str() == target.cluster && identity.is_known() && identity == target.identity
+        };
+        Some((target.cluster.clone(), world.clusters().find(is_same)?.name.clone()))
+    };
+    let named: BTreeSet<&str> = chosen_actions(plan, &Chosen::Selected).map(|action| action.cluster.as_str()).collect();
+    plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).map(name).collect()
+}
+
+fn answers(approval: Approval, made: &Plan, file: &PlanFile, sites: usize) -> Answers {
+    let id = Plan::read(&file.text).map_or_else(|_| made.id.clone(), |plan| plan.id);
+    match approval {
+        Approval::Short => Answers::flags(Some(short_id(&id).to_owned()), []),
+        Approval::Whole => Answers::flags(Some(id), []),
+        Approval::Confirmed => Answers::flags(Some(id), (0..sites).map(Site::name)),
+    }
 }
 
 /// Opens the journal of an engine, and compares what is in it with what has to be.
@@ -192,13 +317,13 @@ fn open(shared: &Shared, who: usize) -> Option<Journal> {
 }
 
 /// A new process starts where the killed one was.
-async fn after_crash(shared: &Shared, made: &Made) -> Option<Report> {
+async fn after_crash(shared: &Shared, made: &Made, file: &PlanFile) -> Option<Report> {
     let again = {
         let mut world = shared.lock();
-        if world.chance.permille(500) {
+        if world.rng.permille(500) {
             world.fire(Kind::PowerCut);
             let disk = world.engines[0].disk.clone();
-            match disk.cut_power(&mut world.chance) {
+            match disk.cut_power(&mut world.rng) {
                 Left::Nothing | Left::Part => world.fire(Kind::UnsyncedLost),
                 Left::All => {}
             }
@@ -210,14 +335,14 @@ async fn after_crash(shared: &Shared, made: &Made) -> Option<Report> {
         world.deliver(|late| late.who == 0);
         world.others_move();
         world.tell("A", || "starts again".to_owned());
-        world.chance.permille(600)
+        world.rng.permille(600)
     };
     settle(shared, 0).await;
     if !again {
         return None;
     }
     shared.lock().fire(Kind::AppliedAgain);
-    carry_out(shared, 0, made).await
+    carry_out(shared, 0, made, file).await
 }
 
 /// Settles by reading what is open in an engine's journal.
@@ -229,13 +354,14 @@ async fn settle(shared: &Shared, who: usize) {
     if open_intents(&known).is_empty() {
         return;
     }
-    let mut lister = Lister::new(hold.clone());
     let approved: Vec<_> =
         known.iter().filter_map(|entry| entry.approvals.last()).flat_map(|one| one.clusters.clone()).collect();
     let mut same = Vec::new();
     let sites = shared.lock().sites.len();
     for site in 0..sites {
-        let identity = lister.identity(site).await;
+        let ClusterIdentity { kube_system_uid, ca_sha256 } =
+            identity::read(&tap::client(shared, who, site)).await.identity;
+        let identity = IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() };
         if approved.iter().any(|cluster| cluster.name == Site::name(site) && cluster.identity == identity) {
             same.push(site);
         }
@@ -247,7 +373,7 @@ async fn settle(shared: &Shared, who: usize) {
     let _ = trueup_core::engine::executor::JournalPort::append(&mut journal, &resolved);
 }
 
-/// Everything comes to rest, and has to be settled then.
+/// Everything ends, and every open intent has to be resolved then.
 async fn rest(shared: &Shared, reports: &[(usize, Report)]) {
     let engines = {
         let mut world = shared.lock();
@@ -261,5 +387,18 @@ async fn rest(shared: &Shared, reports: &[(usize, Report)]) {
         for (_, report) in reports.iter().filter(|(of, _)| *of == who) {
             world.check_report_at_rest(who, report);
         }
+    }
+}
+
+impl World {
+    /// An engine's process begins to write.
+    fn begin(&mut self, who: usize, truth: Approved) {
+        let steps = self.engines[who].steps;
+        if who == 0 && self.incident_at.is_none() && self.faults.incident.is_some() {
+            let after = u32::try_from(self.rng.below(40)).expect("a small number");
+            self.incident_at = Some(steps + 1 + after);
+        }
+        self.engines[who].begin(truth);
+        self.came_back(who);
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that can go wrong in a history, by name, and what of it did.
 //!
-//! Always true: a kind counts as fired only when it met something: a request, an object, a run.
+//! Invariants: a kind counts as fired only when it met something: a request, an object, a run.
 
 macro_rules! kinds {
     ($($name:ident => $word:literal,)*) => {
@@ -65,7 +65,7 @@ kinds! {
     FinalizerAdded => "world: finalizer added",
     FinalizerRemoved => "world: finalizer removed",
     LookAlike => "world: ownership mark copied to a foreign object",
-    DeletedByOther => "world: deleted by somebody else",
+    DeletedByOther => "world: deleted by another writer",
     Fought => "world: created again after our delete",
     Collected => "world: garbage collector took something",
     IdentitySwapped => "world: another cluster behind the address",
@@ -100,6 +100,29 @@ kinds! {
     GateBrake => "gate: brake",
     GateDependency => "gate: dependency",
     GateEmptySet => "gate: empty set",
+    ConfigReadOnly => "config: read-only after the plan",
+    ConfigKillSwitch => "config: kill switch after the plan",
+    ConfigFreeze => "config: freeze after the plan",
+    ConfigInsecure => "config: TLS not verified after the plan",
+    ConfigAccess => "config: permission withdrawn after the plan",
+    ConfigDeny => "config: policy denies after the plan",
+    ConfigTier => "config: policy asks for T4 after the plan",
+    ConfigClass => "config: class prod after the plan",
+    EditTier => "edit: lower tiers",
+    EditGates => "edit: gates removed, everything selected",
+    EditTarget => "edit: another object",
+    EditChange => "edit: another change",
+    EditOrigin => "edit: another origin",
+    EditBinding => "edit: other preconditions",
+    EditEvidence => "edit: nothing rested on, owned three times",
+    EditTimes => "edit: other times",
+    EditPlace => "edit: another cluster",
+    EditAny => "edit: any value",
+    ForeignRefused => "operator: foreign plan refused",
+    ForeignAccepted => "operator: foreign plan accepted",
+    ShortApproval => "operator: too little approval",
+    ClusterLate => "list: a cluster's lists never arrive",
+    BrakeReached => "gate: brake by half of what is managed",
 }
 
 /// The kinds that fired in one history.

@@ -1,185 +1,181 @@
-//! Reading whole collections through an API that may fail or lie.
+//! Listing collections through an API that may fail or give a wrong answer.
 //!
-//! Always true:
-//! - a list counts only when its last page arrived and all pages are of one version;
-//! - a list older than one that was read before is thrown away;
-//! - an empty list of referrers is no list: every cluster has one that is never removed.
+//! Invariants:
+//! - a list counts only when its last page arrived; what did not arrive in time is late, what failed is a gap;
+//! - what the answers held is also kept as JSON, apart from the facts made of it, for the truth to compare with.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::Value;
-use trueup_core::engine::{IdentityRecord, empty_set};
+use trueup_core::decode::projection::{ProjectedFacts, Projection};
+use trueup_core::decode::{self, Digester};
+use trueup_core::world::{CollectionId, Gap, GapCause, Interest, Interner, ResourceVersion, Scope};
 use trueup_sim::Request;
 
 use super::ports::Hold;
-use super::world::{APPS, CONFIG, Heard, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Target};
+use super::world::{APPS, CONFIG, Heard, SOURCES, Site, Target};
 
 /// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// Objects of one page: few, so that lists have several.
+const PAGE: usize = 5;
 
 /// Reads lists for one engine.
 pub struct Lister {
     pub hold: Hold,
-    /// The newest version seen of each collection.
-    newest: BTreeMap<String, u64>,
-    /// Whether everything read so far came from the newest state.
-    pub honest: bool,
+    pool: Interner,
+    digester: Digester,
+    /// Everything the lists held, as JSON.
+    pub seen: SeenObjects,
 }
 
-/// Why something was not read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unread {
-    Failed(String),
-    /// The answer is empty where it can't be.
-    Empty(String),
+/// What the lists of one process held.
+#[derive(Debug, Clone, Default)]
+pub struct SeenObjects {
+    /// By target: the object as it was listed last.
+    pub candidates: BTreeMap<Target, Value>,
+    /// What copies are made of, by cluster.
+    pub sources: BTreeMap<usize, Value>,
+    /// Clusters whose referrers were not read to the end.
+    pub unread_referrers: BTreeSet<usize>,
+    /// Clusters whose list of referrers came back empty.
+    pub empty_referrers: BTreeSet<usize>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-pub struct Item {
-    pub metadata: ItemMeta,
-    #[serde(default)]
-    pub data: Value,
+/// What came of listing a collection.
+pub enum Listed {
+    Whole {
+        facts: ProjectedFacts,
+        version: ResourceVersion,
+    },
+    Failed(Gap),
+    /// No answer in time.
+    Late,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ItemMeta {
-    pub name: String,
-    pub uid: String,
-    pub resource_version: String,
-    pub deletion_timestamp: Option<String>,
-    #[serde(default)]
-    pub labels: Value,
-    #[serde(default)]
-    pub annotations: Value,
-}
-
-#[derive(Deserialize)]
-struct Page {
-    metadata: PageMeta,
-    items: Vec<Item>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PageMeta {
-    resource_version: String,
-    #[serde(rename = "continue")]
-    token: Option<String>,
-}
-
-impl Item {
-    /// The independent proofs that it is ours.
-    pub fn proofs(&self) -> Vec<String> {
-        let label = (self.metadata.labels[OWNER_LABEL] == OURS).then(|| "the owner label".to_owned());
-        let annotation = (self.metadata.annotations[MADE_BY] == OURS).then(|| "the made-by annotation".to_owned());
-        label.into_iter().chain(annotation).collect()
-    }
-}
-
-impl Unread {
-    pub fn says(&self) -> &str {
-        match self {
-            Self::Failed(says) | Self::Empty(says) => says,
-        }
-    }
+enum Unanswered {
+    Failed(Gap),
+    Late,
 }
 
 impl Lister {
     pub fn new(hold: Hold) -> Self {
-        Self { hold, newest: BTreeMap::new(), honest: true }
+        Self { hold, pool: Interner::default(), digester: Digester::new(&[0; 32]), seen: SeenObjects::default() }
     }
 
-    /// Everything where candidates live.
-    pub async fn candidates(&mut self, site: usize) -> Result<Vec<(Target, Item)>, Unread> {
-        let mut all = Vec::new();
-        for plural in ["secrets", "configmaps"] {
-            let items = self.list(site, CONFIG, plural).await?;
-            all.extend(items.into_iter().map(|item| (Target { site, name: item.metadata.name.clone() }, item)));
-        }
-        Ok(all)
-    }
-
-    /// Everything the referrers of a cluster name.
-    pub async fn references(&mut self, site: usize) -> Result<BTreeSet<Target>, Unread> {
-        let items = self.list(site, APPS, "configmaps").await?;
-        if let Some(blocked) = empty_set(items.len(), "the list of referrers") {
-            return Err(Unread::Empty(blocked.why));
-        }
-        let named = items.iter().filter_map(|item| item.data["refs"].as_str()).flat_map(str::split_whitespace);
-        let target = |text: &str| {
-            let (site, name) = text.split_once('/')?;
-            Some(Target { site: site.parse().ok()?, name: name.to_owned() })
+    /// Lists a collection, or reads the one object it is about.
+    pub async fn list(&mut self, interest: &Interest) -> Listed {
+        let projection = Projection::new(&interest.id, &[interest.fact], &self.digester);
+        let listed = match &interest.id.scope {
+            Scope::Object { name, .. } => self.read_object(&interest.id, name.as_str(), &projection).await,
+            Scope::All | Scope::Namespace(_) => self.read_pages(&interest.id, &projection).await,
         };
-        Ok(named.filter_map(target).collect())
+        let listed = listed.unwrap_or_else(|unanswered| match unanswered {
+            Unanswered::Failed(gap) => Listed::Failed(gap),
+            Unanswered::Late => Listed::Late,
+        });
+        self.note_referrers(&interest.id, &listed);
+        listed
     }
 
-    /// What copies in a cluster are made of; nothing where it can't be read.
-    pub async fn source(&mut self, site: usize) -> Option<Item> {
-        let read = self.get(site, &format!("/api/v1/namespaces/{SOURCES}/secrets/{SOURCE}")).await;
-        read.ok().and_then(|object| serde_json::from_value(object).ok())
-    }
-
-    /// Who a cluster is; nothing where it can't be read.
-    pub async fn identity(&mut self, site: usize) -> IdentityRecord {
-        let namespace = self.get(site, "/api/v1/namespaces/kube-system").await;
-        let roots = self.get(site, "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt").await;
-        let text = |read: Result<Value, String>, pointer: &str| {
-            read.ok().and_then(|object| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned))
-        };
-        let kube_system_uid = text(namespace, "/metadata/uid").unwrap_or_default();
-        // Any text that differs from cluster to cluster tells them apart here.
-        let ca_sha256 = text(roots, "/data/ca.crt").map(|pem| pem.chars().skip(28).take(32).collect());
-        IdentityRecord { kube_system_uid, ca_sha256: ca_sha256.unwrap_or_default(), ..IdentityRecord::default() }
-    }
-
-    async fn list(&mut self, site: usize, namespace: &str, plural: &str) -> Result<Vec<Item>, Unread> {
-        let path = format!("/api/v1/namespaces/{namespace}/{plural}");
-        let mut items = Vec::new();
-        let mut next = format!("{path}?limit=5");
+    async fn read_pages(&mut self, id: &CollectionId, projection: &Projection) -> Result<Listed, Unanswered> {
+        let path = path_of(id);
+        let mut facts = projection.new_facts();
+        let mut next = format!("{path}?limit={PAGE}");
         loop {
-            let bytes = self.ask(site, &next).await.map_err(Unread::Failed)?;
-            let page: Page = serde_json::from_slice(&bytes).map_err(|_| Unread::Failed("no list came".to_owned()))?;
-            items.extend(page.items);
-            let Some(token) = page.metadata.token.filter(|token| !token.is_empty()) else {
-                let version = page.metadata.resource_version.parse().unwrap_or(0);
-                let newest = self.newest.entry(format!("{site}{path}")).or_default();
-                if version < *newest {
-                    return Err(Unread::Failed("the list is older than one that was seen".to_owned()));
-                }
-                *newest = version;
-                return Ok(items);
-            };
-            next = format!("{path}?limit=5&continue={token}");
+            let bytes = self.ask(id, &next).await?;
+            let pool = &mut self.pool;
+            let head = decode::list(projection.reader(), &bytes, &mut |raw| facts.push(raw, pool));
+            let head = head.map_err(|_| Unanswered::Failed(gap("the answer is not a list")))?;
+            self.note_objects(id, &bytes);
+            if head.continue_token.is_empty() {
+                return Ok(Listed::Whole { facts, version: ResourceVersion::parse(&head.resource_version) });
+            }
+            next = format!("{path}?limit={PAGE}&continue={}", head.continue_token);
         }
     }
 
-    async fn get(&mut self, site: usize, path: &str) -> Result<Value, String> {
-        let bytes = self.ask(site, path).await?;
-        serde_json::from_slice(&bytes).map_err(|_| "no object came".to_owned())
+    async fn read_object(
+        &mut self,
+        id: &CollectionId,
+        name: &str,
+        projection: &Projection,
+    ) -> Result<Listed, Unanswered> {
+        let bytes = self.ask(id, &format!("{}/{name}", path_of(id))).await?;
+        let no_object = |_| Unanswered::Failed(gap("the answer is not an object"));
+        let text = std::str::from_utf8(&bytes).map_err(|_| no_object(()))?;
+        let raw = projection.reader().object(text).map_err(|_| no_object(()))?;
+        let mut facts = projection.new_facts();
+        facts.push(&raw, &mut self.pool);
+        let version = ResourceVersion::parse(&raw.meta.resource_version);
+        let object = serde_json::from_slice(&bytes).map_err(|_| no_object(()))?;
+        self.seen.sources.insert(Site::of(id.cluster.as_str()), object);
+        Ok(Listed::Whole { facts, version })
     }
 
-    async fn ask(&mut self, site: usize, target: &str) -> Result<bytes::Bytes, String> {
+    fn note_objects(&mut self, id: &CollectionId, page: &[u8]) {
+        if id.namespace().is_none_or(|namespace| namespace.as_str() != CONFIG) {
+            return;
+        }
+        let page: Value = serde_json::from_slice(page).unwrap_or_default();
+        for item in page["items"].as_array().into_iter().flatten() {
+            let name = item["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            let target = Target { site: Site::of(id.cluster.as_str()), name };
+            self.seen.candidates.insert(target, item.clone());
+        }
+    }
+
+    fn note_referrers(&mut self, id: &CollectionId, listed: &Listed) {
+        if id.namespace().is_none_or(|namespace| namespace.as_str() != APPS) {
+            return;
+        }
+        let site = Site::of(id.cluster.as_str());
+        let (unread, empty) = match listed {
+            Listed::Whole { facts, .. } => (false, facts.objects() == 0),
+            Listed::Failed(_) | Listed::Late => (true, false),
+        };
+        note(&mut self.seen.unread_referrers, site, unread);
+        note(&mut self.seen.empty_referrers, site, empty);
+    }
+
+    async fn ask(&mut self, id: &CollectionId, target: &str) -> Result<bytes::Bytes, Unanswered> {
         let Hold { shared, who } = self.hold.clone();
-        let latency = shared.lock().weather.latency;
+        let latency = shared.lock().faults.latency;
         if latency {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let heard = shared.lock().ask(who, site, &Request::get(target));
+        let heard = shared.lock().ask(who, Site::of(id.cluster.as_str()), &Request::get(target));
         match heard {
             Heard::Reply { reply, lied } => {
-                self.honest &= !lied;
-                if reply.status == 200 && !reply.cut { Ok(reply.body) } else { Err(format!("{}", reply.status)) }
+                shared.lock().engines[who].honest &= !lied;
+                let is_whole = reply.status == 200 && !reply.cut;
+                if is_whole { Ok(reply.body) } else { Err(Unanswered::Failed(gap(&reply.status.to_string()))) }
             }
-            Heard::Lost => Err("the connection broke".to_owned()),
+            Heard::Lost => Err(Unanswered::Failed(gap("the connection broke"))),
             Heard::Silence => {
-                tokio::time::sleep(PATIENCE).await;
+                tokio::time::sleep(ANSWER_TIMEOUT).await;
                 shared.lock().came_back(who);
-                Err("no response in time".to_owned())
+                Err(Unanswered::Late)
             }
             Heard::Dead => std::future::pending().await,
         }
     }
+}
+
+fn note(sites: &mut BTreeSet<usize>, site: usize, is_in: bool) {
+    if is_in {
+        sites.insert(site);
+    } else {
+        sites.remove(&site);
+    }
+}
+
+fn path_of(id: &CollectionId) -> String {
+    let namespace = id.namespace().map_or(SOURCES, |namespace| namespace.as_str());
+    format!("/api/v1/namespaces/{namespace}/{}", id.resource.plural)
+}
+
+pub fn gap(why: &str) -> Gap {
+    Gap::new(GapCause::CutShort, why)
 }

@@ -1,32 +1,38 @@
-//! Histories: thousands of small worlds in which everything goes wrong that can, each from one seed.
+//! Histories: thousands of small worlds in which everything fails that can fail, each from one seed.
 //!
-//! A history makes a world of one to three simulated clusters, a plan through the real engine, approves it and lets the real
-//! executor carry it out, behind the real client and with the real journal, while others move in the same clusters and
-//! requests, disks, clocks and processes fail. Everything that must hold is checked at every request, at every effect, at
-//! the end of every run, and once more when all has come to rest.
+//! A history seeds one to three simulated clusters, makes a plan with the builder that ships, applies the plan file through
+//! the admission, approval, recheck, executor and journal that ship, behind the real client, while other writers, faults,
+//! edited files, changed configuration and crashes interfere. Every invariant is checked at every request, at every effect, at
+//! the end of every run, and once more when all activity has ended.
 //!
-//! - `chance`, `weather`, `kind`: what is drawn from the seed. `world`, `movers`, `strike`: what happens.
-//! - `planner`, `judge`, `lists`, `tap`, `ports`, `disk`: an engine's surroundings. `history`: the order of things.
-//! - `standing`, `truth`, `ending`: what must hold. `compare`: other ways of deleting in the same worlds.
+//! - `seeded_rng`, `fault_profile`, `kind`: what is drawn from the seed. `world`, `other_writers`, `injected_fault`, `edit`: what
+//!   happens.
+//! - `rule_check`: the check. `configuration`, `planner`, `fresh_world`, `watched_recheck`, `lists`, `tap`, `ports`, `disk`: what
+//!   an engine works with. `history`: the order of events.
+//! - `standing`, `truth`, `ending`: the invariants. `compare`: other ways of deleting in the same worlds.
 
-mod chance;
 mod compare;
+mod configuration;
 mod disk;
+mod edit;
 mod ending;
+mod fault_profile;
+mod fresh_world;
 mod history;
-mod judge;
+mod injected_fault;
 mod kind;
 mod lists;
-mod movers;
+mod other_writers;
 mod planner;
 mod ports;
+mod rule_check;
+mod seeded_rng;
 mod standing;
-mod strike;
 mod tap;
 mod truth;
-mod weather;
+mod watched_recheck;
 mod world;
 
-pub use compare::{Count, Telling, Way, hostile};
-pub use history::{Told, play};
+pub use compare::{Count, Tracing, Way, hostile};
+pub use history::{HistoryResult, play};
 pub use kind::Kind;

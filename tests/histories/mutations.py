@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Takes out one safeguard after another and looks whether anything notices.
+"""Removes one safeguard after another and reports whether a test or a history notices.
 
-For each mutation: a copy of the tree, the change (its old text has to stand there exactly once), the engine's own tests and,
-where none fails, histories until the first that breaks (`--both`: these in any case). Prints a table; exit code 1 when one
+For each mutation: a copy of the tree, the change (its old text stands there exactly once), the tests of core and operate and,
+where none fails, histories until the first violation (`--both`: these in any case). Prints a table; exit code 1 when one
 survives.
 
-    tests/histories/mutations.py [--only NAME ...] [--list] [--seeds 10000] [--both] [--work FOLDER]
+    tests/histories/mutations.py [--only NAME ...] [--list] [--check] [--seeds 10000] [--both] [--work FOLDER]
 
-All builds share one target folder of their own, so that only the changed crate is built again; never the tree's, because
-cargo can't tell a mutated crate from the real one there. Results are kept in the work folder (`results.json`): a second call goes on where the first ended; `--only` plays again what it names.
+`--check` builds nothing: exit code 1 when a text to change does not stand exactly once. All builds share one target folder of
+their own, so that only the changed crate is built again; never the tree's, because cargo cannot tell a mutated crate from the
+real one there. Results are kept in the work folder (`results.json`): a second call continues where the first ended; `--only`
+repeats what it names.
 """
 
 import argparse
@@ -21,21 +23,30 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-GATE = "src/engine/gate/"
-RUN = "src/engine/executor/run.rs"
-WAVE = "src/engine/executor/wave.rs"
-SEND = "src/engine/executor/send.rs"
-WISH = "src/engine/executor/wish.rs"
-SOURCE = "src/engine/executor/source.rs"
-CONTENT = "src/engine/executor/content.rs"
-READY = "src/engine/executor/ready.rs"
-VERDICT = "src/engine/executor/verdict.rs"
-JOURNAL = "src/engine/journal/mod.rs"
+ENGINE = "crates/core/src/engine/"
+GATE = ENGINE + "gate/"
+ADMISSION = ENGINE + "admission.rs"
+APPROVE = ENGINE + "approve.rs"
+MARK = ENGINE + "mark.rs"
+RECHECK = ENGINE + "recheck.rs"
+RUN = ENGINE + "executor/run.rs"
+SCAN = ENGINE + "executor/reference_scan.rs"
+WAVE = ENGINE + "executor/wave.rs"
+SEND = ENGINE + "executor/send.rs"
+WRITE = ENGINE + "executor/prepared_write.rs"
+SOURCE = ENGINE + "executor/source.rs"
+CONTENT = ENGINE + "executor/content.rs"
+READY = ENGINE + "executor/ready.rs"
+VERDICT = ENGINE + "executor/verdict.rs"
+JOURNAL = ENGINE + "journal/mod.rs"
 ACCOUNT = "src/cli/account_port.rs"
+FRESH = "crates/operate/src/recheck.rs"
+ADMIT = "crates/operate/src/admit.rs"
+PLAN = "crates/operate/src/plan.rs"
 
 
 def gate(name, function):
-    """Takes a gate out of the list of those that look at one action."""
+    """Removes a gate from the list of those that look at one action."""
     return (f"gate: {name}", GATE + "mod.rs", f"    {function},\n", "", 1)
 
 
@@ -53,19 +64,77 @@ MUTATIONS = [
     gate("policy", "policy::deny"),
     ("gate: policy cap", GATE + "mod.rs", "    policy::cap(candidates, around, &mut gated);\n",
      "    let _ = policy::cap;\n"),
-    ("gate: brake", GATE + "mod.rs", "    brake::brake(candidates, around, &mut gated);\n",
-     "    let _ = brake::brake;\n"),
+    ("gate: brake", GATE + "mod.rs", "        BrakeMode::On => brake::brake(candidates, around, &mut gated),\n",
+     "        BrakeMode::On => { let _ = brake::brake; }\n"),
     ("gate: dependency", GATE + "mod.rs", "    dependency::dependency(candidates, &mut gated);\n",
      "    let _ = dependency::dependency;\n"),
     ("gate: policy tier", GATE + "mod.rs", "policy::raise(own, candidate, around)",
      "{ let _ = policy::raise; own }"),
     ("gate: empty set", GATE + "evidence.rs", "    if wanted > 0 {\n", "    if wanted < usize::MAX {\n"),
-    ("approve: blocked actions", "src/engine/approve.rs", "action.selected && action.blocked_by.is_empty()",
-     "action.selected"),
-    ("approve: expiry", "src/engine/approve.rs", "    if now >= plan.expires_at {\n",
-     "    if now >= Timestamp::MAX {\n"),
-    ("read before a send", WAVE, "        if let Some(why) = wish.hindrance(reading) {\n",
-     "        if let Some(why) = wish.hindrance(reading).filter(|_| false) {\n"),
+    ("admission: blocked actions", ADMISSION,
+     "plan.actions[*place].selected && plan.actions[*place].blocked_by.is_empty()", "plan.actions[*place].selected"),
+    ("admission: actions are judged again", ADMISSION, "        match recheck(&plan, action, current) {\n",
+     "        match (RecheckResult::Same, recheck(&plan, action, current)).0 {\n"),
+    ("admission: expiry", ADMISSION, "    if now >= plan.expires_at {\n", "    if now >= Timestamp::MAX {\n"),
+    ("admission: a plan from the future", ADMISSION, "    if plan.created_at > now {\n",
+     "    if plan.created_at > Timestamp::MAX {\n"),
+    ("admission: a plan that is valid too long", ADMISSION, "    if valid_for > most {\n",
+     "    if valid_for > most.max(SignedDuration::MAX) {\n"),
+    ("admission: foreign plans", ADMISSION, "(Provenance::Foreign, ForeignPlan::Refuse) => Err(Refusal::Foreign),",
+     "(Provenance::Foreign, ForeignPlan::Refuse) => Ok(()),"),
+    ("admission: brake at apply", ADMISSION, "    pull_brake(&plan, current, sent_earlier, &mut admitted);\n",
+     "    let _ = pull_brake;\n"),
+    ("admission: dependents of refused actions", ADMISSION, "    refuse_dependents(&plan, &mut admitted);\n",
+     "    let _ = refuse_dependents;\n"),
+    ("mark: any mark is valid", MARK, "            Some(Err(_)) | None => Provenance::Foreign,\n",
+     "            Some(Err(_)) => Provenance::Here,\n            None => Provenance::Foreign,\n"),
+    ("mark: a missing mark is valid", MARK, "            Some(Err(_)) | None => Provenance::Foreign,\n",
+     "            Some(Err(_)) => Provenance::Foreign,\n            None => Provenance::Here,\n"),
+    ("approve: a foreign plan is T4", APPROVE, "        Provenance::Foreign => Tier::T4,\n",
+     "        Provenance::Foreign => action.tier,\n"),
+    ("approve: the whole id from T3 on", APPROVE, "    let whole = highest.tier >= Tier::T3;\n",
+     "    let whole = highest.tier > Tier::T4;\n"),
+    ("approve: expiry", APPROVE, "    if now >= plan.expires_at {\n", "    if now >= Timestamp::MAX {\n"),
+    ("recheck: verdict of a delete", RECHECK, "    if action.is_delete()\n        && let", "    if !action.is_delete()\n        && let"),
+    ("recheck: gates that are shut now", RECHECK,
+     "    if !now.blocked_by.is_empty() {\n        return RecheckResult::Blocked(now.blocked_by.clone());\n",
+     "    if now.blocked_by.len() > 99 {\n        return RecheckResult::Blocked(now.blocked_by.clone());\n"),
+    ("recheck: a higher tier", RECHECK, "    if now.tier > action.tier {\n",
+     "    if now.tier > action.tier.max(crate::engine::Tier::T4) {\n"),
+    ("recheck: target", RECHECK, "    if now.target != action.target {\n",
+     "    if now.target.name != action.target.name {\n"),
+    ("recheck: source of a copy", RECHECK,
+     "    if now.preconditions.source != action.preconditions.source {\n        return Some(Difference::Source);\n",
+     "    if now.preconditions.source.is_none() && action.preconditions.source.is_some() {\n"
+     "        return Some(Difference::Source);\n"),
+    ("recheck: preconditions", RECHECK, "    if !is_of_tags && now.preconditions != action.preconditions {\n",
+     "    if !is_of_tags && now.preconditions.uid != action.preconditions.uid && false {\n"),
+    ("recheck: change", RECHECK, "    if now.change != action.change {\n", "    if now.verb() != action.verb() {\n"),
+    ("recheck: what it rests on", RECHECK, "    if !rests_on_all(action, now, current.names) {\n",
+     "    if !rests_on_all(now, now, current.names) {\n"),
+    ("recheck: an undo that is not derived", RECHECK,
+     "    match undo_difference(action, derived) {\n", "    match undo_difference(derived, derived) {\n"),
+    ("recheck: gates of an undo", RECHECK,
+     "    if !derived.blocked_by.is_empty() {\n", "    if derived.blocked_by.len() > 99 {\n"),
+    ("recheck: lists that are late", FRESH, "        match now.late_list(action) {\n",
+     "        match now.late_list(action).filter(|_| false) {\n"),
+    ("recheck: a late list is unknown", FRESH,
+     "input.observed.iter_mut().filter(|observed| late.contains(observed.id)) {\n",
+     "input.observed.iter_mut().filter(|observed| late.contains(observed.id) && false) {\n"),
+    ("recheck: lists what actions rest on", FRESH, "rests_on.extend(draft.rests_on.iter().cloned());",
+     "rests_on.extend(draft.rests_on.iter().take(1).cloned());"),
+    ("recheck: lists of a scan are used once", FRESH, "            // What is sent now changes the lists.\n            self.recent = None;\n", ""),
+    ("recheck: lists of a scan become old", FRESH, "if at.elapsed() <= LISTS_AGE_MAX => listed,", "if at.elapsed() <= LISTS_AGE_MAX * 1000 => listed,"),
+    ("recheck: the permissions of now", FRESH, "            found.access = access;\n", "            drop(access);\n"),
+    ("operate: read-only of the configuration", PLAN, "        (false, true) => ReadOnly::ByConfig,\n",
+     "        (false, true) => ReadOnly::Off,\n"),
+    ("operate: policy of the configuration", PLAN, "        policy: session.settings.policy.clone(),\n", "        policy: Vec::new(),\n"),
+    ("operate: freeze of the configuration", PLAN, "        freeze: safety.freeze.clone(),\n", "        freeze: Vec::new(),\n"),
+    ("operate: a foreign plan has to settle", ADMIT, "Rechecker::new(world, names, plan).settling(settled);",
+     "Rechecker::new(world, names, plan).settling(settled.min(Duration::ZERO));"),
+    ("operate: an earlier run of the same plan", ADMIT, ".filter(|entry| entry.plan == plan)", ".filter(|entry| !entry.plan.is_empty() || entry.plan == plan)"),
+    ("read before a send", WRITE, "        let why = self.conflict(reading)?;\n",
+     "        let why = self.conflict(reading).filter(|_| false)?;\n"),
     ("uid precondition", SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
      '{ "resourceVersion": resource_version, "_": uid },\n'),
     ("resourceVersion precondition", SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
@@ -82,23 +151,24 @@ MUTATIONS = [
      "    let empty = |key: &&String| key.is_empty();\n"),
     ("the source before another attempt", WAVE, "(self.ports.clusters, clock, one.action).await.err();\n",
      "(self.ports.clusters, clock, one.action).await.err().filter(|_| false);\n"),
-    ("compare before write", WAVE, "        if wish.is_fulfilled(&action.target.kind, reading) {\n",
-     "        if wish.is_fulfilled(&action.target.kind, reading) && false {\n"),
-    ("backup of what is overwritten", WISH, "            Self::Change { patch, .. } => !patch.data.is_empty(),\n",
+    ("compare before write", WRITE, "        if self.is_fulfilled(kind, reading) {\n",
+     "        if self.is_fulfilled(kind, reading) && false {\n"),
+    ("backup of what is overwritten", WRITE,
+     "            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),\n",
      "            Self::Change { .. } => false,\n"),
-    ("somebody wrote since, before an undo", "src/engine/undo/inverse.rs",
+    ("a change after apply, before an undo", ENGINE + "undo/inverse.rs",
      "        Some(version) if version == resource_version => Ok(()),\n", "        Some(_) if !resource_version.is_empty() => Ok(()),\n"),
     ("fsync", JOURNAL, "self.disk.append(&bytes).and_then(|()| self.disk.sync())", "self.disk.append(&bytes)"),
     ("a failed journal stays failed", JOURNAL, "            self.health = Health::Failed;\n", ""),
-    ("judge again", WAVE, "                Some(Again::Differs(why)) => self.end(action,",
-     "                Some(Again::Differs(_)) if action.tier != crate::engine::Tier::T0 => same.push(*action),\n"
-     "                Some(Again::Differs(why)) => self.end(action,"),
-    ("look back after a wave", RUN, "            self.look_back(&deleted, Duration::ZERO).await?;\n", "            drop(deleted);\n"),
-    ("look back at the end", RUN, "        self.look_back(&deleted, HELD_PATIENCE).await\n", "        drop(deleted);\n        Ok(())\n"),
-    ("identity before a wave", RUN, "            self.check_gates(cluster).await?;\n",
-     "            self.check_switches()?;\n"),
+    ("judge again", WAVE, "                Some(refused) => self.end(action, ActionResult::refused(refused)),\n",
+     "                Some(refused) if action.id.is_empty() => self.end(action, ActionResult::refused(refused)),\n"
+     "                Some(_) => same.push(*action),\n"),
+    ("reference scan after a wave", RUN, "            self.scan_references(&deleted, Duration::ZERO).await?;\n", "            drop(deleted);\n"),
+    ("reference scan at the end", RUN, "        self.scan_references(&deleted, HELD_PATIENCE).await\n", "        drop(deleted);\n        Ok(())\n"),
+    ("identity before a wave", RUN,
+     "            self.check_gates(cluster).await?;\n            let came", "            self.check_switches()?;\n            let came"),
     ("identity after a wave", RUN, "            came.and(confirmed)?;\n", "            drop(confirmed);\n            came?;\n"),
-    ("identity before a restore", RUN, "        let came = match self.check_gates(&action.cluster).await {\n",
+    ("identity before a restore", SCAN, "        let came = match self.check_gates(&action.cluster).await {\n",
      "        let came = match self.check_switches() {\n"),
     ("switches between groups", WAVE, "                if let Err(halt) = self.check_switches() {\n",
      "                if let Err(halt) = Ok::<(), Halt>(()) {\n"),
@@ -112,30 +182,30 @@ MUTATIONS = [
     ("backup before intent", WAVE, "                records.push(Record::Backup { plan: plan.clone(), action, file, digest });\n",
      "                drop(Record::Backup { plan: plan.clone(), action, file, digest });\n"),
     ("a backup that failed", WAVE,
-     'self.ports.vault.seal(&seen.json).map_err(|why| End::gated(format!("backup: {why}")))?;\n'
+     '                let sealed = sealed.map_err(|why| ActionResult::gated(format!("backup: {why}")))?;\n'
      "                self.backups.insert(action.id.clone(), sealed);\n",
-     "self.ports.vault.seal(&seen.json);\n"
      "                if let Ok(sealed) = sealed {\n                    self.backups.insert(action.id.clone(), sealed);\n                }\n"),
-    # To read only before another attempt is as good: what is taken out here is to ask at all.
+    # To read only before another attempt is as good: what is removed here is to ask at all.
     ("an unclear answer counts as failed", VERDICT, "        Answer::Ambiguous => None,\n",
-     '        Answer::Ambiguous => return Next::End(End::failed("no answer")),\n'),
+     '        Answer::Ambiguous => return Next::End(ActionResult::failed("no answer")),\n'),
     ("an unclear answer counts as done", VERDICT, "        Answer::Ambiguous => None,\n",
-     "        Answer::Ambiguous => return Next::End(End::Done(VerifiedState::Gone)),\n"),
-    ("read before another attempt", WAVE, "            match (doubted, one.wish.hindrance(&reading), source) {\n",
-     "            match (doubted.filter(|_| false), one.wish.hindrance(&reading).filter(|_| false), source) {\n"),
-    ("doubt is not failure", READY, "        if self.is_in_doubt() { End::Unknown", "        if false { End::Unknown"),
+     "        Answer::Ambiguous => return Next::End(ActionResult::Done(VerifiedState::Gone)),\n"),
+    ("read before another attempt", WAVE, "            match (doubted, one.write.conflict(&reading), source) {\n",
+     "            match (doubted.filter(|_| false), one.write.conflict(&reading).filter(|_| false), source) {\n"),
+    ("doubt is not failure", READY, "        if self.is_in_doubt() {\n            ActionResult::Unknown",
+     "        if false {\n            ActionResult::Unknown"),
     # The read when the wave was prepared is as old as the requests before; only the one right before counts.
     ("tags right before a cloud's delete", ACCOUNT, "        if cloud_version(&resource.tags) != bound {\n",
      "        if cloud_version(&resource.tags) != bound && matches!(write, Write::Change { .. }) {\n"),
     ("another deleter was first", ACCOUNT, "            Some(409) => match self.read_cloud(cloud).await {\n",
      "            Some(0) => match self.read_cloud(cloud).await {\n"),
-    ("recovery reads", "src/engine/executor/recover.rs", "            let reading = port.read(&sent.target).await;\n",
+    ("recovery reads", ENGINE + "executor/recover.rs", "            let reading = port.read(&sent.target).await;\n",
      "            let reading = super::ports::Reading::Absent;\n            let _ = port;\n"),
 ]
 
 
 def run(command, cwd, target):
-    """Runs a command in the copy; answers its exit code and everything it said."""
+    """Runs a command in the copy; returns its exit code and output."""
     env = {**os.environ, "CARGO_TARGET_DIR": str(target)}
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
@@ -150,13 +220,22 @@ def copy_tree(work):
     return tree
 
 
+def check():
+    """Returns the mutations whose old text does not stand exactly once, with the reason."""
+    wrong = []
+    for name, file, old, *_ in MUTATIONS:
+        path = ROOT / file
+        found = path.read_text().count(old) if path.exists() else "no file, so 0"
+        if found != 1:
+            wrong.append(f"{name}: the text to change stands {found} times in {file}, not once:\n{old}")
+    names = [mutation[0] for mutation in MUTATIONS]
+    return wrong + [f"{name}: two mutations have this name" for name in {n for n in names if names.count(n) > 1}]
+
+
 def mutate(tree, mutation):
     name, file, old, new, *lost = mutation
     path = tree / file
     text = path.read_text()
-    found = text.count(old)
-    if found != 1:
-        sys.exit(f"{name}: the text to change stands {found} times in {file}, not once:\n{old}")
     text = text.replace(old, new)
     if lost:
         size = re.search(r"SINGLE_GATES: \[Gate; (\d+)\]", text)
@@ -165,7 +244,8 @@ def mutate(tree, mutation):
 
 
 def caught_by_tests(tree, target):
-    code, said = run(["cargo", "test", "--lib", "--", "engine", "account_port"], tree, target)
+    command = ["cargo", "test", "-p", "trueup-core", "-p", "trueup-operate", "-p", "trueup", "--lib", "--no-fail-fast"]
+    code, said = run([*command, "--", "engine", "account_port", "recheck", "admit", "plan"], tree, target)
     failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
     if code != 0 and not failed:
         sys.exit(f"the mutated tree does not build:\n{said[-4000:]}")
@@ -185,10 +265,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--check", action="store_true", help="verify that every text to change stands exactly once")
     parser.add_argument("--seeds", type=int, default=10_000)
     parser.add_argument("--both", action="store_true", help="histories as well when a test failed")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target" / "mutations")
     args = parser.parse_args()
+    if args.check:
+        wrong = check()
+        sys.exit("\n".join(wrong) if wrong else 0)
     if args.list:
         print("\n".join(mutation[0] for mutation in MUTATIONS))
         return

@@ -36,7 +36,7 @@ impl ExecutorClock for Hold {
             tokio::time::sleep(span).await;
             let mut world = self.shared.lock();
             world.deliver_late();
-            if world.chance.permille(100) {
+            if world.rng.permille(100) {
                 world.others_move();
             }
             world.came_back(self.who);
@@ -76,7 +76,7 @@ impl VaultPort for Hold {
 
     fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
         let mut world = self.shared.lock();
-        if world.weather.write_faults > 0 && !world.resting && world.chance.permille(100) {
+        if world.faults.write_faults > 0 && !world.resting && world.rng.permille(100) {
             world.fire(Kind::OpenFails);
             return Err("it can't be opened".to_owned());
         }
@@ -109,9 +109,8 @@ impl JournalPort for NotedJournal {
             let mut world = shared.lock();
             let disk = world.engines[*who].disk.clone();
             if world.ends_here(*who) {
-                if world.engines[*who].crash_at == Some(world.engines[*who].steps) && world.chance.permille(DIES_INSIDE)
-                {
-                    disk.die_after(world.chance.below(900));
+                if world.engines[*who].crash_at == Some(world.engines[*who].steps) && world.rng.permille(DIES_INSIDE) {
+                    disk.die_after(world.rng.below(900));
                     drop(world);
                     let _ = self.journal.append(records);
                 }

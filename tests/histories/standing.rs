@@ -1,8 +1,8 @@
 //! What is true of one engine: what it may do, what it has written down, what it has done.
 //!
-//! Always true: deeds are noted where they happen, at the API server, the disk and the vault, never by what the engine says.
+//! Invariants: deeds are noted where they happen, at the API server, the disk and the vault, never by what the engine says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use trueup_core::engine::Verb;
 use trueup_core::engine::journal::Record;
+use trueup_core::world::CollectionId;
 
+use super::configuration::{Approval, Configuration};
 use super::disk::MemoryDisk;
 use super::world::Target;
 
@@ -30,6 +32,13 @@ pub struct Approved {
     pub expires_at: Timestamp,
     /// By action id.
     pub actions: BTreeMap<String, Meant>,
+    /// Nothing of it may be sent: foreign and not accepted, or from the future.
+    pub is_refused: bool,
+    /// It was made elsewhere or edited: T4 throughout.
+    pub is_foreign: bool,
+    pub approval: Approval,
+    /// How many candidates of each cluster carried a proof of ours, the fewest that were counted.
+    pub managed: BTreeMap<usize, usize>,
 }
 
 /// What was shown and approved of one action.
@@ -41,10 +50,11 @@ pub struct Meant {
     pub resource_version: String,
     /// Labels, annotations and data as they were shown.
     pub shown: Value,
-    /// What the copied key shall hold, for a copy.
+    /// The expected value of the copied key, for a copy.
     pub copied: Value,
-    /// The gate that was shut when the plan was made, whatever the plan says.
+    /// The gate that is shut, whatever the plan says.
     pub forbidden: Option<&'static str>,
+    pub needs: Approval,
 }
 
 /// What really happened for one action.
@@ -67,6 +77,8 @@ pub struct Deeds {
 pub struct Looked {
     pub referenced: bool,
     pub changes: u32,
+    /// An object has the name and is not being deleted.
+    pub present: bool,
     /// Every list of it came from the newest state.
     pub honest: bool,
     pub at: Timestamp,
@@ -91,6 +103,15 @@ pub struct Standing {
     pub vault: Vec<Vec<u8>>,
     pub seal_fails: bool,
     pub deeds: BTreeMap<String, Deeds>,
+    /// What its process is configured with.
+    pub configuration: Configuration,
+    /// The references as they were when the referrers were last listed.
+    pub references: BTreeMap<Target, Looked>,
+    /// Every answer since then came from the newest state.
+    pub honest: bool,
+    pub recheck_began: Timestamp,
+    /// What the last recheck or scan could not list in time.
+    pub late: BTreeSet<CollectionId>,
     pub judged: BTreeMap<Target, Looked>,
     pub looked_back: BTreeMap<Target, Looked>,
 }
@@ -112,6 +133,11 @@ impl Standing {
             vault: Vec::new(),
             seal_fails: false,
             deeds: BTreeMap::new(),
+            configuration: Configuration::default(),
+            references: BTreeMap::new(),
+            honest: true,
+            recheck_began: Timestamp::UNIX_EPOCH,
+            late: BTreeSet::new(),
             judged: BTreeMap::new(),
             looked_back: BTreeMap::new(),
         }
@@ -136,6 +162,13 @@ impl Standing {
     /// The approved action on a target.
     pub fn meant(&self, target: &Target) -> Option<(&String, &Meant)> {
         self.plan.as_ref()?.actions.iter().find(|(_, meant)| meant.target == *target)
+    }
+
+    /// How many deletes were sent to a cluster in this run.
+    pub fn deletes_in_run(&self, site: usize) -> usize {
+        let actions = self.plan.iter().flat_map(|plan| &plan.actions);
+        let deletes = actions.filter(|(_, meant)| meant.verb == Verb::Delete && meant.target.site == site);
+        deletes.filter(|(id, _)| self.deeds.get(*id).is_some_and(|deeds| deeds.sent_in_run > 0)).count()
     }
 
     /// How many intents of an action are safe on the disk.

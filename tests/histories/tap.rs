@@ -10,10 +10,9 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Response};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use trueup_core::engine::executor::{ClusterPort, Clusters};
-use trueup_fleet::kube_cluster::KubeCluster;
+use trueup_core::engine::executor::{ClusterPort, Clusters, KubeCluster};
 use trueup_sim::api::Query;
-use trueup_sim::{ConnectionReset, Identity, Request, SimBody, respond};
+use trueup_sim::{Identity, Request, SimBody, SimLost, respond};
 
 use super::world::{Heard, Shared, Site};
 
@@ -24,11 +23,15 @@ pub struct Tap {
     site: usize,
 }
 
+/// The client of an engine for one cluster.
+pub fn client(shared: &Shared, who: usize, site: usize) -> kube::Client {
+    kube::Client::new(Tap { shared: shared.clone(), who, site }, "default")
+}
+
 /// The ports of an engine, one for each cluster of `sites`.
 pub fn ports(shared: &Shared, who: usize, sites: impl IntoIterator<Item = usize>) -> Clusters {
     let port = |site: usize| {
-        let tap = Tap { shared: shared.clone(), who, site };
-        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(kube::Client::new(tap, "default")));
+        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(client(shared, who, site)));
         (Site::name(site), port)
     };
     sites.into_iter().map(port).collect()
@@ -36,10 +39,10 @@ pub fn ports(shared: &Shared, who: usize, sites: impl IntoIterator<Item = usize>
 
 impl tower::Service<http::Request<Body>> for Tap {
     type Response = Response<SimBody>;
-    type Error = ConnectionReset;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionReset>> + Send>>;
+    type Error = SimLost;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, SimLost>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionReset>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), SimLost>> {
         Poll::Ready(Ok(()))
     }
 
@@ -65,7 +68,7 @@ impl tower::Service<http::Request<Body>> for Tap {
             if world.engines[who].alive {
                 world.check_send(who, site, &request);
             }
-            if world.weather.latency && !world.resting { 1 + world.chance.draw() % 40 } else { 0 }
+            if world.faults.latency && !world.resting { 1 + world.rng.draw() % 40 } else { 0 }
         };
         Box::pin(async move {
             if latency > 0 {
@@ -74,7 +77,7 @@ impl tower::Service<http::Request<Body>> for Tap {
             let heard = shared.lock().ask(who, site, &request);
             match heard {
                 Heard::Reply { reply, lied: _ } => Ok(respond(reply)),
-                Heard::Lost => Err(ConnectionReset),
+                Heard::Lost => Err(SimLost),
                 Heard::Silence | Heard::Dead => std::future::pending().await,
             }
         })

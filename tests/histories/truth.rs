@@ -8,10 +8,14 @@ use serde_json::{Value, json};
 use trueup_core::engine::Verb;
 use trueup_sim::Request;
 
+use super::configuration::Approval;
+use super::injected_fault::{Asked, Written};
 use super::kind::Kind;
 use super::standing::{Meant, Phase};
-use super::strike::{Asked, Written};
 use super::world::{COPIED, MARK, Target, World};
+
+/// Clusters with more managed objects than this have a brake at half of them.
+pub const MANAGED_MIN: usize = 10;
 
 /// The object a write is about, just before it arrives.
 pub struct Scene {
@@ -39,11 +43,11 @@ impl World {
             return self.broke(|| format!("{} although a switch, a stop or the plan's end was there before", what()));
         }
         let Some((action, meant)) = standing.meant(&target) else {
-            return self.broke(|| format!("{}, which nobody approved", what()));
+            return self.broke(|| format!("{}, which was not approved", what()));
         };
         let (action, meant) = (action.clone(), meant.clone());
-        if let Some(gate) = meant.forbidden {
-            return self.broke(|| format!("{} although the gate {gate} is shut", what()));
+        if let Some(why) = self.refusal(who, &meant) {
+            return self.broke(|| format!("{} although {why}", what()));
         }
         let expected = match (verb, meant.verb) {
             (Written::Delete, Verb::Delete) => Verb::Delete,
@@ -66,17 +70,41 @@ impl World {
         }
     }
 
+    /// Why an approved action may not be sent; nothing when it may.
+    fn refusal(&self, who: usize, meant: &Meant) -> Option<String> {
+        let standing = &self.engines[who];
+        let plan = standing.plan.as_ref()?;
+        if let Some(gate) = meant.forbidden {
+            return Some(format!("the gate {gate} is shut"));
+        }
+        if plan.is_refused {
+            return Some("the file may not be applied".to_owned());
+        }
+        let needs = if plan.is_foreign { Approval::Confirmed } else { meant.needs };
+        if plan.approval < needs {
+            return Some(format!("{:?} is too little approval", plan.approval));
+        }
+        let site = meant.target.site;
+        if meant.verb == Verb::Delete && !standing.late.is_empty() {
+            return Some("a list it rests on did not arrive".to_owned());
+        }
+        let managed = plan.managed.get(&site).copied().unwrap_or(0);
+        // Others may have changed what is managed by a few since it was counted.
+        let is_over = managed > MANAGED_MIN + 1 && standing.deletes_in_run(site) * 2 > managed + 3;
+        (meant.verb == Verb::Delete && is_over).then(|| format!("more than half of {managed} objects are deleted"))
+    }
+
     /// Looks at what a write is about, before it arrives.
     pub fn before_write(&mut self, site: usize, asked: &Asked) -> Option<Scene> {
         let Asked::Write { target, .. } = asked else { return None };
-        let before = self.sites[site].answering().object("v1", target.kind(), &target.key()).ok();
+        let before = self.sites[site].answering().look("v1", target.kind(), &target.key()).ok();
         Some(Scene { before, at_home: !self.sites[site].swapped })
     }
 
     /// Looks at what a write did.
     pub fn after_write(&mut self, who: usize, asked: &Asked, scene: Option<Scene>) {
         let (Asked::Write { verb, target }, Some(scene)) = (asked, scene) else { return };
-        let after = self.sites[target.site].answering().object("v1", target.kind(), &target.key()).ok();
+        let after = self.sites[target.site].answering().look("v1", target.kind(), &target.key()).ok();
         if scene.before == after {
             return;
         }
@@ -88,7 +116,7 @@ impl World {
             return self.broke(|| format!("{} was changed in another cluster than the plan's", target.name));
         }
         let Some((action, meant)) = self.engines[who].meant(target) else {
-            return self.broke(|| format!("{} was changed, which nobody approved", target.name));
+            return self.broke(|| format!("{} was changed, which was not approved", target.name));
         };
         let (action, meant) = (action.clone(), meant.clone());
         match verb {
@@ -96,7 +124,7 @@ impl World {
             Written::Label => self.after_label(who, &action, &meant, scene.before, after),
             Written::Copy => self.after_copy(who, &action, &meant, scene.before, after),
             Written::Create => self.after_create(who, &action, &meant, after),
-            Written::Other => self.broke(|| format!("{} was changed by a request nobody knows", target.name)),
+            Written::Other => self.broke(|| format!("{} was changed by an unknown request", target.name)),
         }
     }
 
@@ -168,7 +196,7 @@ impl World {
         self.restored.insert(meant.target.clone());
         let deeds = self.engines[who].deeds.entry(action.to_owned()).or_default();
         if deeds.created_sent == 0 {
-            self.broke(|| format!("{name} was created although nobody sent it"));
+            self.broke(|| format!("{name} was created without a request"));
         }
     }
 

@@ -1,11 +1,11 @@
 //! The world of one history: clusters, those who move in them, and what is true whatever an engine believes.
 //!
-//! Always true:
-//! - everything that happens goes through here, one step after another, and is told in the trace;
+//! Invariants:
+//! - everything that happens goes through here, one step after another, and is in the trace;
 //! - the truth about references is kept by those who make them, never read from an answer;
 //! - time is tokio's paused clock; an engine's own clock may have been set wrong on top of it.
 //!
-//! Not here: what an engine may do (`truth`), who else acts (`movers`), what goes wrong with a request (`strike`).
+//! Elsewhere: what an engine may do (`truth`), who else acts (`other_writers`), what goes wrong with a request (`injected_fault`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,12 @@ use tokio::time::Instant;
 use trueup_core::engine::FreezeWindow;
 use trueup_sim::{Reply, Request, Server};
 
-use super::chance::Chance;
 use super::compare::Commit;
+use super::fault_profile::FaultProfile;
 use super::kind::{Fired, Kind};
+use super::planner::proofs;
+use super::seeded_rng::SeededRng;
 use super::standing::{Phase, Standing};
-use super::weather::Weather;
 
 /// Where candidates live.
 pub const CONFIG: &str = "config";
@@ -36,6 +37,8 @@ pub const SOURCE: &str = "source";
 pub const COPIED: &str = "value";
 /// A label a plan may put on an object.
 pub const MARK: &str = "checked";
+/// The label by which an object asks for the mark or for being a copy.
+pub const WANTS: &str = "wants";
 
 /// One candidate: in which cluster, and its name, which says its kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,8 +65,8 @@ pub struct Late {
 }
 
 pub struct World {
-    pub chance: Chance,
-    pub weather: Weather,
+    pub rng: SeededRng,
+    pub faults: FaultProfile,
     pub sites: Vec<Site>,
     /// Everything that has been made where candidates live.
     pub candidates: Vec<Target>,
@@ -82,6 +85,8 @@ pub struct World {
     pub freeze: Option<FreezeWindow>,
     /// The incident of this history happens at this step of the first engine.
     pub incident_at: Option<u32>,
+    /// The cluster whose lists never arrive.
+    pub late_site: Option<usize>,
     /// Nothing moves and nothing fails any more.
     pub resting: bool,
     /// The first broken invariant.
@@ -112,6 +117,12 @@ pub enum Heard {
 }
 
 impl Target {
+    /// Reads `1/s-0`, as referrers name a target.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (site, name) = text.split_once('/')?;
+        Some(Self { site: site.parse().ok()?, name: name.to_owned() })
+    }
+
     pub fn plural(&self) -> &'static str {
         if self.name.starts_with('s') { "secrets" } else { "configmaps" }
     }
@@ -140,6 +151,11 @@ impl Site {
         format!("guest-{place}")
     }
 
+    /// The cluster behind a name.
+    pub fn of(name: &str) -> usize {
+        name.trim_start_matches("guest-").parse().unwrap_or(0)
+    }
+
     /// The cluster that answers at the address now.
     pub fn answering(&mut self) -> &mut Server {
         match (&mut self.other, self.swapped) {
@@ -150,10 +166,10 @@ impl Site {
 }
 
 impl World {
-    pub fn new(chance: Chance, weather: Weather, start: Timestamp, traced: bool) -> Self {
+    pub fn new(rng: SeededRng, faults: FaultProfile, start: Timestamp, traced: bool) -> Self {
         Self {
-            chance,
-            weather,
+            rng,
+            faults,
             sites: Vec::new(),
             candidates: Vec::new(),
             referrers: BTreeMap::new(),
@@ -166,6 +182,7 @@ impl World {
             switched: false,
             freeze: None,
             incident_at: None,
+            late_site: None,
             resting: false,
             broken: None,
             trace: traced.then(Vec::new),
@@ -216,11 +233,22 @@ impl World {
 
     /// The candidate as it really is.
     pub fn look(&self, target: &Target) -> Option<Value> {
-        self.sites[target.site].server.object("v1", target.kind(), &target.key()).ok()
+        self.sites[target.site].server.look("v1", target.kind(), &target.key()).ok()
+    }
+
+    /// Whether an object has the name and is not being deleted.
+    pub fn is_present(&self, target: &Target) -> bool {
+        self.look(target).is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null())
     }
 
     pub fn is_referenced(&self, target: &Target) -> bool {
         self.referrers.values().any(|named| named.contains(target))
+    }
+
+    /// How many candidates of a cluster carry a proof of ours.
+    pub fn managed(&self, site: usize) -> usize {
+        let here = self.candidates.iter().filter(|target| target.site == site);
+        here.filter_map(|target| self.look(target)).filter(|object| proofs(object) > 0).count()
     }
 
     pub fn reference_changes(&self, target: &Target) -> u32 {
@@ -278,7 +306,7 @@ impl World {
         heard
     }
 
-    /// An engine goes on after it has waited for something: what it must have noticed by its next request.
+    /// An engine continues after a wait: what it must have noticed by its next request.
     pub fn came_back(&mut self, who: usize) {
         self.engines[who].shut_before = self.is_shut(who);
     }

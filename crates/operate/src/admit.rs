@@ -4,12 +4,14 @@
 //! verdicts must hold over two observations `settle` apart.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::apply::live_names;
 use crate::error::OperateError;
 use crate::fleet::Fleet;
+use crate::fresh::FreshWorld;
 use crate::history::history_entries;
 use crate::recheck::Rechecker;
 use crate::session::Session;
@@ -41,21 +43,35 @@ pub async fn admit(fleet: &Fleet, plan: Plan, chosen: Chosen, foreign: ForeignPl
     let targets: Vec<TargetRecord> = reached(&plan, &chosen).into_iter().cloned().collect();
     let names: BTreeMap<String, ClusterName> = fleet.ask(move |live| live_names(live, &targets)).await??;
     let sent_earlier = sent_earlier(&history_entries(session)?, &plan.id);
-    let actions: Vec<Action> = chosen_actions(&plan, &chosen).cloned().collect();
-    let actions: Vec<&Action> = actions.iter().collect();
-    let mut recheck = Rechecker::new(fleet.clone(), names, plan);
-    if provenance == Provenance::Foreign {
-        // How long a verdict has held is known between two lists of everything in its clusters.
-        let settle = session.settings.settle();
-        tokio::time::sleep(settle).await;
-        fleet.resync().await?;
-        recheck = recheck.settling(settle);
-    }
-    let now = recheck.now(&actions).await.map_err(OperateError::Start)?;
     let limits = session.settings.safety.plans;
     let request = ApplyRequest { chosen, provenance, foreign, limits, sent_earlier };
+    admit_in(fleet.clone(), names, plan, &request, &Timestamp::now).await
+}
+
+/// The same in any world whose collections can be listed again. `names`: the live cluster behind each name of the plan.
+///
+/// # Errors
+/// As [`admit`].
+pub async fn admit_in<W: FreshWorld>(
+    mut world: W,
+    names: BTreeMap<String, ClusterName>,
+    plan: Plan,
+    request: &ApplyRequest,
+    clock: &(dyn Fn() -> Timestamp + Sync),
+) -> Result<Admission, OperateError> {
+    let actions: Vec<Action> = chosen_actions(&plan, &request.chosen).cloned().collect();
+    let actions: Vec<&Action> = actions.iter().collect();
+    let mut settled = Duration::ZERO;
+    if request.provenance == Provenance::Foreign {
+        // How long a verdict has held is known between two lists of everything in its clusters.
+        settled = world.session().settings.settle();
+        tokio::time::sleep(settled).await;
+        world.resync().await?;
+    }
+    let mut recheck = Rechecker::new(world, names, plan).settling(settled);
+    let now = recheck.now(&actions).await.map_err(OperateError::Start)?;
     let plan = recheck.plan().clone();
-    admit_plan(plan, &request, recheck.current(&now), Timestamp::now()).map_err(OperateError::Refused)
+    admit_plan(plan, request, recheck.current(&now), clock()).map_err(OperateError::Refused)
 }
 
 /// The actions that are meant, blocked ones left out.
@@ -81,7 +97,7 @@ fn reached<'p>(plan: &'p Plan, chosen: &Chosen) -> Vec<&'p TargetRecord> {
 }
 
 /// The actions of a plan that an interrupted run has sent.
-fn sent_earlier(entries: &[Entry], plan: &str) -> BTreeSet<String> {
+pub fn sent_earlier(entries: &[Entry], plan: &str) -> BTreeSet<String> {
     let actions = entries.iter().filter(|entry| entry.plan == plan).flat_map(|entry| &entry.actions);
     actions.filter(|action| action.sent.is_some()).map(|action| action.id.clone()).collect()
 }

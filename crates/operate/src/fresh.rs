@@ -41,6 +41,9 @@ pub trait FreshWorld: Send {
         collections: BTreeSet<CollectionId>,
     ) -> impl Future<Output = Result<BTreeSet<CollectionId>, OperateError>> + Send;
 
+    /// Lists everything again.
+    fn resync(&mut self) -> impl Future<Output = Result<(), OperateError>> + Send;
+
     /// Computes an answer from the world as it is now.
     fn ask<T: Send + 'static>(
         &mut self,
@@ -70,6 +73,10 @@ impl FreshWorld for Fleet {
         let listed = collections.iter().cloned().collect();
         self.wait(AskAfter::Collections(listed), LIST_TIMEOUT).await?;
         Fleet::ask(self, move |live| live.unlisted(&collections)).await
+    }
+
+    async fn resync(&mut self) -> Result<(), OperateError> {
+        Fleet::resync(self).await.map(drop)
     }
 
     async fn ask<T: Send + 'static>(

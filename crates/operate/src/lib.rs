@@ -38,7 +38,7 @@ mod undo;
 
 pub use access::{ask as ask_access, questions as access_questions};
 pub use accounts::{account_settings, known_clouds, needed_clouds};
-pub use admit::{admit, check_plan, chosen_actions};
+pub use admit::{admit, admit_in, check_plan, chosen_actions, sent_earlier};
 pub use apply::{ApplyOptions, apply};
 pub use dry_run::DryRunAnswer;
 pub use error::{ErrorClass, OperateError, chain};
@@ -48,7 +48,7 @@ pub use fresh::{FreshWorld, WorldNow};
 pub use history::{Reach, Recovered, history_entries, pick, read_history, read_recovered};
 pub use members::{logged_in, members};
 pub use observe::{KnownNames, LIST_TIMEOUT, Observed, judged, link_error, unread};
-pub use plan::{PlanRequest, Planned};
+pub use plan::{PlanRequest, Planned, build_plan};
 pub use probe::{ProbeResult, Probes, Ready, discovery_code, fetch as fetch_discovery, may_probe, probe_one};
 pub use recheck::Rechecker;
 pub use recover::StillOpen;

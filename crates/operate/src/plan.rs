@@ -120,7 +120,7 @@ fn judged_with(live: &Live, stones: &[Tombstone]) -> Vec<Judged> {
 ///
 /// # Errors
 /// A tree holds a number that has no canonical form.
-fn build_plan(
+pub fn build_plan(
     session: &Session,
     request: &PlanRequest,
     accepted: &[AcceptRule],

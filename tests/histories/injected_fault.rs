@@ -1,13 +1,13 @@
 //! What goes wrong with one request.
 //!
-//! Always true:
+//! Invariants:
 //! - a stale answer is never older than the state a plan was made of: a replica lags, it does not forget;
-//! - what is struck is drawn from the seed alone.
+//! - what is injected is drawn from the seed alone.
 
 use bytes::Bytes;
 use http::Method;
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 use trueup_sim::{Answer, Fault, FaultAction, GroupFault, Matcher, Reply, Request};
 
 use super::kind::Kind;
@@ -16,9 +16,16 @@ use super::world::{CONFIG, Heard, Late, Target, World};
 /// What a request is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    Write { verb: Written, target: Target },
+    Write {
+        verb: Written,
+        target: Target,
+    },
     Get,
-    List { further: bool },
+    /// Whether something is allowed: sent like a write, and changes nothing.
+    Review,
+    List {
+        further: bool,
+    },
     Discovery,
 }
 
@@ -71,8 +78,8 @@ const READ_KINDS: [Kind; 12] = [
 const LIST_KINDS: [Kind; 5] =
     [Kind::ListStale, Kind::ListEmpty, Kind::ListExpired, Kind::ReadForbidden, Kind::ReadGroupLost];
 
-/// How a struck request is answered.
-enum Strike {
+/// How a injected request is answered.
+enum InjectedFault {
     At(FaultAction),
     GroupLost,
     /// The sender hears nothing, and the request arrives later.
@@ -94,6 +101,9 @@ impl Asked {
                 }
                 _ => Self::Get,
             };
+        }
+        if request.path.ends_with("/selfsubjectaccessreviews") {
+            return Self::Review;
         }
         let (verb, name) = match request.method {
             Method::DELETE => (Written::Delete, name(&parts)),
@@ -122,65 +132,79 @@ impl World {
     /// Answers a request, or lets something go wrong with it.
     pub fn answer(&mut self, who: usize, site: usize, request: &Request) -> Heard {
         let asked = Asked::of(site, request);
+        if self.is_late(site, &asked) {
+            self.fire(Kind::ClusterLate);
+            return Heard::Silence;
+        }
         let kind = self.draw_kind(&asked);
-        let strike = kind.and_then(|kind| self.strike(kind, site));
-        if let (Some(kind), Some(_)) = (kind, &strike) {
+        let fault = kind.and_then(|kind| self.fault(kind, site));
+        if let (Some(kind), Some(_)) = (kind, &fault) {
             self.fire(kind);
         }
-        if let Some(Strike::Late) = strike {
+        if let Some(InjectedFault::Late) = fault {
             return self.put_off(who, site, request);
         }
         let swapped = self.sites[site].swapped;
         let lied =
-            swapped || matches!(kind, Some(Kind::ReadStale | Kind::ListStale | Kind::ListEmpty)) && strike.is_some();
+            swapped || matches!(kind, Some(Kind::ReadStale | Kind::ListStale | Kind::ListEmpty)) && fault.is_some();
         if swapped && request.path.ends_with("/kube-system") {
             self.engines[who].saw_other = true;
         }
-        let answer = self.carry(who, site, request, &asked, strike);
+        let answer = self.carry(who, site, request, &asked, fault);
         let name = self.engines[who].name;
-        let struck = kind.map(|kind| format!("   [{}]", kind.as_str())).unwrap_or_default();
+        let injected = kind.map(|kind| format!("   [{}]", kind.as_str())).unwrap_or_default();
         match answer {
             Answer::Reply(reply) => {
                 if reply.status == 409 && matches!(asked, Asked::Write { .. }) {
                     self.fire(Kind::WriteConflict);
                 }
                 let code = reply.status;
-                self.tell(name, || format!("{} {} → {code}{struck}", request.method, request.target()));
+                self.tell(name, || format!("{} {} → {code}{injected}", request.method, request.target()));
                 Heard::Reply { reply, lied }
             }
             Answer::Lost | Answer::Watch(_) => {
-                self.tell(name, || format!("{} {} → connection lost{struck}", request.method, request.target()));
+                self.tell(name, || format!("{} {} → connection lost{injected}", request.method, request.target()));
                 Heard::Lost
             }
             Answer::Silence => {
-                self.tell(name, || format!("{} {} → silence{struck}", request.method, request.target()));
+                self.tell(name, || format!("{} {} → silence{injected}", request.method, request.target()));
                 Heard::Silence
             }
         }
     }
 
     /// Hands the request to the cluster that answers, with the truth looking on.
-    fn carry(&mut self, who: usize, site: usize, request: &Request, asked: &Asked, strike: Option<Strike>) -> Answer {
+    fn carry(
+        &mut self,
+        who: usize,
+        site: usize,
+        request: &Request,
+        asked: &Asked,
+        fault: Option<InjectedFault>,
+    ) -> Answer {
+        if fault.is_none() && *asked == Asked::Review {
+            return self.review(who, site);
+        }
         let now = self.now();
         let scene = self.before_write(site, asked);
         let server = self.sites[site].answering();
-        let answer = match strike {
+        let answer = match fault {
             None => server.handle(now, request),
             // The sim strikes requests to resources only; here discovery fails like anything else.
-            Some(Strike::At(action)) if *asked == Asked::Discovery => bare(&action),
-            Some(Strike::At(action)) => {
+            Some(InjectedFault::At(action)) if *asked == Asked::Discovery => bare(&action),
+            Some(InjectedFault::At(action)) => {
                 server.faults().add(Fault::once(Matcher::any(), action));
                 let answer = server.handle(now, request);
                 server.faults().clear();
                 answer
             }
-            Some(Strike::GroupLost) => {
+            Some(InjectedFault::GroupLost) => {
                 server.faults().group("", GroupFault::Lost);
                 let answer = server.handle(now, request);
                 server.faults().clear();
                 answer
             }
-            Some(Strike::Late) => Answer::Lost,
+            Some(InjectedFault::Late) => Answer::Lost,
         };
         self.after_write(who, asked, scene);
         answer
@@ -190,30 +214,30 @@ impl World {
         if self.resting {
             return None;
         }
-        let Self { chance, weather, .. } = self;
+        let Self { rng, faults, .. } = self;
         match asked {
-            Asked::Write { .. } => chance.permille(weather.write_faults).then(|| *chance.pick(&WRITE_KINDS)),
-            Asked::Get if chance.permille(weather.read_faults) => {
-                Some(if chance.permille(250) { Kind::ReadStale } else { *chance.pick(&READ_KINDS) })
+            Asked::Write { .. } => rng.permille(faults.write_faults).then(|| *rng.pick(&WRITE_KINDS)),
+            Asked::Get | Asked::Review if rng.permille(faults.read_faults) => {
+                Some(if rng.permille(250) { Kind::ReadStale } else { *rng.pick(&READ_KINDS) })
             }
-            Asked::List { further } if chance.permille(weather.read_faults) => {
-                let kind = if *further { Kind::ListExpired } else { *chance.pick(&LIST_KINDS) };
-                Some(if chance.permille(400) { *chance.pick(&READ_KINDS) } else { kind })
+            Asked::List { further } if rng.permille(faults.read_faults) => {
+                let kind = if *further { Kind::ListExpired } else { *rng.pick(&LIST_KINDS) };
+                Some(if rng.permille(400) { *rng.pick(&READ_KINDS) } else { kind })
             }
-            Asked::Discovery if chance.permille(weather.read_faults * 4) => Some(Kind::DiscoveryFails),
-            Asked::Get | Asked::List { .. } | Asked::Discovery => None,
+            Asked::Discovery if rng.permille(faults.read_faults * 4) => Some(Kind::DiscoveryFails),
+            Asked::Get | Asked::Review | Asked::List { .. } | Asked::Discovery => None,
         }
     }
 
-    fn strike(&mut self, kind: Kind, site: usize) -> Option<Strike> {
-        let refuse = |code, retry_after_seconds| Strike::At(FaultAction::Refuse { code, retry_after_seconds });
+    fn fault(&mut self, kind: Kind, site: usize) -> Option<InjectedFault> {
+        let refuse = |code, retry_after_seconds| InjectedFault::At(FaultAction::Refuse { code, retry_after_seconds });
         let stale = |world: &mut Self| {
             let site = &mut world.sites[site];
             let floor = site.planned_version;
             let behind = site.answering().version().saturating_sub(floor);
             (behind > 0).then(|| {
-                let writes = 1 + world.chance.draw() % behind.min(4);
-                Strike::At(FaultAction::StaleReplica { writes })
+                let writes = 1 + world.rng.draw() % behind.min(4);
+                InjectedFault::At(FaultAction::StaleReplica { writes })
             })
         };
         Some(match kind {
@@ -228,29 +252,47 @@ impl World {
             Kind::WriteUnavailable | Kind::ReadUnavailable | Kind::DiscoveryFails => refuse(503, None),
             Kind::WriteUnavailableWait => refuse(503, Some(2)),
             Kind::WriteTimeout | Kind::ReadTimeout => refuse(504, None),
-            Kind::WriteTimeoutDone => Strike::At(FaultAction::RefuseAfterCommit { code: 504 }),
-            Kind::WriteLost | Kind::ReadLost => Strike::At(FaultAction::LostBefore),
-            Kind::WriteReplyLost => Strike::At(FaultAction::ReplyLost),
-            Kind::WriteCut | Kind::ReadCut => Strike::At(FaultAction::Truncate { bytes: self.chance.below(60) }),
-            Kind::WriteStall | Kind::ReadStall => Strike::At(FaultAction::Stall),
-            Kind::WriteProxy | Kind::ReadProxy => Strike::At(FaultAction::Html),
-            Kind::WriteLate => Strike::Late,
-            Kind::ReadGroupLost => Strike::GroupLost,
+            Kind::WriteTimeoutDone => InjectedFault::At(FaultAction::RefuseAfterCommit { code: 504 }),
+            Kind::WriteLost | Kind::ReadLost => InjectedFault::At(FaultAction::LostBefore),
+            Kind::WriteReplyLost => InjectedFault::At(FaultAction::ReplyLost),
+            Kind::WriteCut | Kind::ReadCut => InjectedFault::At(FaultAction::Truncate { bytes: self.rng.below(60) }),
+            Kind::WriteStall | Kind::ReadStall => InjectedFault::At(FaultAction::Stall),
+            Kind::WriteProxy | Kind::ReadProxy => InjectedFault::At(FaultAction::Html),
+            Kind::WriteLate => InjectedFault::Late,
+            Kind::ReadGroupLost => InjectedFault::GroupLost,
             Kind::ReadStale | Kind::ListStale => return stale(self),
-            Kind::ListEmpty => Strike::At(FaultAction::EmptyList),
-            Kind::ListExpired => Strike::At(FaultAction::Expired),
+            Kind::ListEmpty => InjectedFault::At(FaultAction::EmptyList),
+            Kind::ListExpired => InjectedFault::At(FaultAction::Expired),
             _ => return None,
         })
     }
 
     fn put_off(&mut self, who: usize, site: usize, request: &Request) -> Heard {
-        let wait = SignedDuration::from_millis(500 + i64::try_from(self.chance.below(9_000)).expect("a small number"));
+        let wait = SignedDuration::from_millis(500 + i64::try_from(self.rng.below(9_000)).expect("a small number"));
         let now = self.now();
         let due = now.checked_add(wait).unwrap_or(now);
         let name = self.engines[who].name;
         self.tell(name, || format!("{} {} → connection lost, arrives at {due}", request.method, request.target()));
         self.late.push(Late { due, who, site, request: request.clone() });
         Heard::Lost
+    }
+
+    fn is_late(&self, site: usize, asked: &Asked) -> bool {
+        let is_list = matches!(asked, Asked::List { .. }) && !self.resting;
+        is_list && self.late_site == Some(site)
+    }
+
+    /// What an engine may do in a cluster.
+    fn review(&self, who: usize, site: usize) -> Answer {
+        let is_denied = self.engines[who].configuration.denies_access(site);
+        let body = json!({ "status": { "allowed": !is_denied, "reason": "" } });
+        Answer::Reply(Reply {
+            status: 201,
+            content_type: "application/json",
+            retry_after_seconds: None,
+            body: Bytes::from(body.to_string()),
+            cut: false,
+        })
     }
 
     /// Carries out what arrives late.

@@ -1,16 +1,16 @@
-//! Everybody else: people and controllers who change the same clusters, and the garbage collector.
+//! Other writers: people and controllers who change the same clusters, and the garbage collector.
 //!
-//! Always true: what they do is told to nobody; an engine learns of it by reading, or not at all.
+//! Invariants: an engine learns of their writes by reading, or not at all.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
-use trueup_core::engine::FreezeWindow;
 use trueup_sim::Server;
 
-use super::chance::Chance;
+use super::configuration::all_week;
 use super::kind::Kind;
-use super::world::{CONFIG, COPIED, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Site, Target, World};
+use super::seeded_rng::SeededRng;
+use super::world::{CONFIG, COPIED, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Site, Target, WANTS, World};
 
 const FINALIZER: &str = "example.com/hold";
 
@@ -19,7 +19,7 @@ const FINALIZER: &str = "example.com/hold";
 pub enum Claim {
     /// Both proofs.
     Ours,
-    /// The label alone, as somebody copied it.
+    /// The label alone, as a copy has it.
     LookAlike,
     Foreign,
 }
@@ -41,24 +41,24 @@ pub fn object(target: &Target, claim: Claim, data: u64) -> Value {
 }
 
 impl World {
-    /// Lets somebody else act, perhaps.
+    /// Lets another writer act, perhaps.
     pub fn others_move(&mut self) {
-        if !self.resting && self.chance.permille(self.weather.moves) {
+        if !self.resting && self.rng.permille(self.faults.moves) {
             self.move_once();
         }
     }
 
-    /// Somebody else does something.
+    /// Another writer acts once.
     pub fn move_once(&mut self) {
-        let place = self.chance.below(self.candidates.len());
+        let place = self.rng.below(self.candidates.len());
         let Some(target) = self.candidates.get(place).cloned() else { return };
-        match self.chance.below(15) {
+        match self.rng.below(15) {
             0 | 1 => self.recreate(&target),
             2 => self.change(&target, Kind::Relabelled, |object| {
                 object["metadata"]["labels"] = json!({ "app": "other" });
             }),
             3 | 4 => {
-                let data = self.chance.draw() % 10_000;
+                let data = self.rng.draw() % 10_000;
                 self.change(&target, Kind::Edited, |object| object["data"] = json!({ "value": format!("{data:04}") }));
             }
             5..=7 => self.refer(&target),
@@ -78,12 +78,12 @@ impl World {
 
     /// What befalls the run as a whole.
     pub fn incident(&mut self) {
-        let Some(kind) = self.weather.incident else { return };
-        let seconds = 10 + i64::try_from(self.chance.below(200)).expect("a small number");
+        let Some(kind) = self.faults.incident else { return };
+        let seconds = 10 + i64::try_from(self.rng.below(200)).expect("a small number");
         match kind {
             Kind::KillSwitch => self.switched = true,
             Kind::Frozen => {
-                self.freeze = Some(FreezeWindow::parse("Mon 00:00 - Sun 23:59 UTC").expect("a window of all week"));
+                self.freeze = Some(all_week());
             }
             Kind::Stopped => self.engines[0].stop.store(true, Ordering::SeqCst),
             Kind::Expired => self.jump(SignedDuration::from_mins(16)),
@@ -91,8 +91,8 @@ impl World {
             Kind::ClockForward => self.jump(SignedDuration::from_secs(seconds)),
             Kind::ClockBack => self.jump(SignedDuration::from_secs(-seconds)),
             Kind::DiskFull => {
-                let room = self.chance.below(900);
-                self.engines[0].disk.fill_up(room);
+                let capacity = self.rng.below(900);
+                self.engines[0].disk.fill_up(capacity);
             }
             Kind::DiskBroken => self.engines[0].disk.break_sync(),
             Kind::SealFails => self.engines[0].seal_fails = true,
@@ -105,9 +105,9 @@ impl World {
     /// Another cluster stands behind the address: with objects of the same names and versions, as clusters made alike have
     /// them. Only their uids tell them apart.
     fn swap(&mut self) {
-        let place = self.chance.below(self.sites.len());
+        let place = self.rng.below(self.sites.len());
         let now = self.now();
-        let mut other = Server::new(self.chance.draw(), now);
+        let mut other = Server::new(self.rng.draw(), now);
         let version = |target: &Target| {
             let object = self.look(target)?;
             object["metadata"]["resourceVersion"].as_str()?.parse::<u64>().ok()
@@ -136,8 +136,8 @@ impl World {
             (false, true) => Kind::Fought,
             (false, false) => return,
         };
-        let claim = *self.chance.pick(&[Claim::Ours, Claim::Ours, Claim::Foreign]);
-        let (now, data) = (self.now(), self.chance.draw());
+        let claim = *self.rng.pick(&[Claim::Ours, Claim::Ours, Claim::Foreign]);
+        let (now, data) = (self.now(), self.rng.draw());
         let server = &mut self.sites[target.site].server;
         // What is taken away first has a new uid when it comes back.
         if there {
@@ -159,7 +159,7 @@ impl World {
     }
 
     fn edit_source(&mut self, site: usize) {
-        let (now, data) = (self.now(), self.chance.draw() % 10_000);
+        let (now, data) = (self.now(), self.rng.draw() % 10_000);
         let change = |object: &mut Value| object["data"] = json!({ COPIED: format!("{data:04}") });
         let key = format!("{SOURCES}/{SOURCE}");
         if self.sites[site].server.edit(now, "v1", "Secret", &key, change).is_ok() {
@@ -169,8 +169,8 @@ impl World {
     }
 
     fn refer(&mut self, target: &Target) {
-        let place = self.chance.below(self.sites.len());
-        let name = format!("r-{}", self.chance.below(2));
+        let place = self.rng.below(self.sites.len());
+        let name = format!("r-{}", self.rng.below(2));
         let named = self.referrers.entry((place, name.clone())).or_default();
         if named.insert(target.clone()) {
             *self.reference_changes.entry(target.clone()).or_default() += 1;
@@ -210,11 +210,11 @@ impl World {
     }
 
     fn copy_mark(&mut self, site: usize) {
-        let target = Target { site, name: format!("s-copy{}", self.chance.below(2)) };
+        let target = Target { site, name: format!("s-copy{}", self.rng.below(2)) };
         if self.look(&target).is_some() {
             return;
         }
-        let (now, data) = (self.now(), self.chance.draw());
+        let (now, data) = (self.now(), self.rng.draw());
         let made = object(&target, Claim::LookAlike, data);
         self.sites[site].server.seed(now, made).expect("a candidate can be put anywhere");
         if !self.candidates.contains(&target) {
@@ -239,11 +239,11 @@ impl World {
         }
     }
 
-    /// Everything comes to rest: late requests arrive, what waits for nothing goes, switches are off again.
+    /// Ends all activity: late requests arrive, garbage is collected, switches are off again.
     pub fn rest(&mut self) {
         self.resting = true;
         self.deliver(|_| true);
-        (self.switched, self.freeze) = (false, None);
+        (self.switched, self.freeze, self.late_site) = (false, None, None);
         for place in 0..self.sites.len() {
             self.sites[place].swapped = false;
             let now = self.now();
@@ -254,14 +254,14 @@ impl World {
             engine.stop.store(false, Ordering::SeqCst);
             (engine.seal_fails, engine.crash_at) = (false, None);
         }
-        self.tell("world", || "comes to rest".to_owned());
+        self.tell("world", || "ends all activity".to_owned());
     }
 
     /// Fills the clusters.
-    pub fn furnish(&mut self, sites: usize, per_site: usize, dependents: bool) {
+    pub fn seed_clusters(&mut self, sites: usize, per_site: usize, dependents: bool) {
         let now = self.now();
         for place in 0..sites {
-            let mut server = Server::new(self.chance.draw(), now);
+            let mut server = Server::new(self.rng.draw(), now);
             let source = json!({ "apiVersion": "v1", "kind": "Secret", "data": { COPIED: "AAAA" },
                 "metadata": { "name": SOURCE, "namespace": SOURCES } });
             server.seed(now, source).expect("a source can be put anywhere");
@@ -269,35 +269,35 @@ impl World {
             self.referrers.insert((place, "anchor".to_owned()), Default::default());
             self.put_referrer(place, "anchor");
             for number in 0..per_site {
-                let letter = self.chance.pick(&["s", "s", "m"]);
+                let letter = self.rng.pick(&["s", "s", "m"]);
                 let target = Target { site: place, name: format!("{letter}-{number}") };
                 self.put_candidate(&target, dependents);
                 self.candidates.push(target);
             }
         }
-        let referenced = self.chance.below(2);
+        let referenced = self.rng.below(2);
         for _ in 0..referenced {
-            let place = self.chance.below(self.candidates.len());
+            let place = self.rng.below(self.candidates.len());
             let target = self.candidates[place].clone();
             self.refer(&target);
         }
     }
 
     fn put_candidate(&mut self, target: &Target, dependents: bool) {
-        let claim = draw_claim(&mut self.chance);
-        let mut made = object(target, claim, self.chance.draw());
-        if self.chance.permille(100) {
+        let claim = draw_claim(&mut self.rng);
+        let mut made = object(target, claim, self.rng.draw());
+        if self.rng.permille(100) {
             made["metadata"]["finalizers"] = json!([FINALIZER]);
         }
-        if self.chance.permille(150) {
-            made["metadata"]["labels"]["wants"] = "mark".into();
-        } else if target.kind() == "Secret" && self.chance.permille(200) {
-            made["metadata"]["labels"]["wants"] = "copy".into();
+        if self.rng.permille(150) {
+            made["metadata"]["labels"][WANTS] = "mark".into();
+        } else if target.kind() == "Secret" && self.rng.permille(200) {
+            made["metadata"]["labels"][WANTS] = "copy".into();
         }
         let now = self.now();
         let server = &mut self.sites[target.site].server;
         let stored = server.seed(now, made).expect("a candidate can be put anywhere");
-        if dependents && self.chance.permille(200) {
+        if dependents && self.rng.permille(200) {
             let owner = json!({ "apiVersion": "v1", "kind": target.kind(), "name": target.name,
                 "uid": stored["metadata"]["uid"] });
             let child = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": {},
@@ -307,6 +307,6 @@ impl World {
     }
 }
 
-fn draw_claim(chance: &mut Chance) -> Claim {
-    *chance.pick(&[Claim::Ours, Claim::Ours, Claim::Ours, Claim::Ours, Claim::LookAlike, Claim::Foreign])
+fn draw_claim(rng: &mut SeededRng) -> Claim {
+    *rng.pick(&[Claim::Ours, Claim::Ours, Claim::Ours, Claim::Ours, Claim::LookAlike, Claim::Foreign])
 }

@@ -1,12 +1,12 @@
-//! Chance, from a seed.
+//! SeededRng, from a seed.
 //!
-//! Always true: the n-th draw of a seed is always the same; nothing here asks the machine.
+//! Invariants: the n-th draw of a seed is always the same; nothing here asks the machine.
 
 /// A row of draws.
 #[derive(Debug, Clone)]
-pub struct Chance(u64);
+pub struct SeededRng(u64);
 
-impl Chance {
+impl SeededRng {
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
