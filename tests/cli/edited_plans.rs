@@ -182,7 +182,7 @@ async fn a_plan_made_by_hand_is_refused_under_a_policy_that_denies_everything() 
     let genuine = genuine(&fleet);
     let deny = "[safety]\nsettle = \"0s\"\n[[policy]]\ncluster = \"*\"\ndeny = \"no changes\"\n";
     std::fs::write(fleet.dir.path().join("config.toml"), deny).unwrap();
-    let uid = fleet.guest.look("v1", "Secret", "openshift-config/client").unwrap()["metadata"]["uid"].clone();
+    let uid = fleet.guest.object("v1", "Secret", "openshift-config/client").unwrap()["metadata"]["uid"].clone();
     let delete = |api: &str, kind: &str, namespace: Option<&str>, name: &str| {
         let mut action = json!({"verb": "delete", "change": {}, "preconditions": {"uid": uid, "resourceVersion": "31"},
             "target": {"apiVersion": api, "kind": kind, "name": name, "uid": uid}});

@@ -98,10 +98,10 @@ ocp-lisbon  stage  snapshot
   - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that nothing lists any more
   - extra   ConfigMap       openshift-config-managed/auth-config                 extra         400d  exists but is not expected
   + missing ConfigMap       openshift-config-managed/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that nothing asks for any more
+  - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that is not expected any more
   - extra   ConfigMap       openshift-kube-apiserver/auth-config                 extra         400d  exists but is not expected
   + missing Deployment      openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  x blocked KubeAPIServer   cluster                                              not-available       OIDC is not asked for any more, and some nodes still run with it
+  x blocked KubeAPIServer   cluster                                              not-available       OIDC disabled; 3 of 3 nodes still use it
   ~ drift   KubeAPIServer   cluster/observed-config                              drift               kube-apiserver would get other settings: admission-plugins, authentication-config-arg
   + missing Route           openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
   + missing Secret          openshift-authentication/v4-0-config-system-session  missing             the OAuth server is asked for, and this is missing

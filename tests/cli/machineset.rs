@@ -74,7 +74,7 @@ fn a_plan_says_what_autoscalers_know_and_writes_what_they_do_not() {
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 shop  dev  snapshot
-  + missing MachineSet  openshift-machine-api/bare  missing                 nothing says what machines of g4dn.xlarge have, so that it can't be scaled up from zero
+  + missing MachineSet  openshift-machine-api/bare  missing                 no capacity annotations for g4dn.xlarge; cannot scale from zero
   ~ drift   MachineSet  openshift-machine-api/half  drift                   one family of annotations for m6g.4xlarge is absent: cpu 16 is not there, and 2 more
   ! error   MachineSet  openshift-machine-api/mac   instance-type-unknown   mac2.metal has no architecture that nodes have: nothing is guessed
   ~ drift   MachineSet  openshift-machine-api/torn  keys-disagree           its two families of annotations disagree about m6g.4xlarge: cpu is 8 and not 16, and 1 more

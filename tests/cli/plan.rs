@@ -117,7 +117,7 @@ fn csv_has_one_row_a_finding() {
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "-o", "csv"]), @r##"
 id,domain,cluster,kind,namespace,name,state,verdict,codes,summary,actions
 hosted-oidc/guest-a/Secret/openshift-config/client,hosted-oidc,guest-a,Secret,openshift-config,client,match,referenced,,in use by an OIDC provider,
-hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,"no OIDC provider references it; labelled as an OIDC copy",a1 delete
+hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,no OIDC provider references it; labelled as an OIDC copy,a1 delete
 ----- stderr
 ----- exit 2
 "##);

@@ -93,7 +93,7 @@ impl SourceFile {
         self.path.starts_with(folder)
     }
 
-    fn is_test(&self) -> bool {
+    pub fn is_test(&self) -> bool {
         let path = &self.path;
         path.ends_with("/tests.rs")
             || path.ends_with("testing.rs")

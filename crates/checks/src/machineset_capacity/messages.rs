@@ -122,7 +122,7 @@ fn failed(ruling: &Ruling<'_>) -> String {
     let says = match ruling.verdict {
         Verdict::TokenUnreadable => "the token for the login can't be used",
         Verdict::Denied => "AWS refuses the login or the question",
-        _ => "AWS did not answer; retrying",
+        _ => "AWS request failed; retrying",
     };
     let remedy = if failure.remedy.is_empty() { String::new() } else { format!("; {}", failure.remedy) };
     format!("{says}{code}: {}{remedy}", failure.says)

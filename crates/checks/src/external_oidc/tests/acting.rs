@@ -42,7 +42,7 @@ fn auth_config_is_applied_with_its_exact_bytes() {
 fn nothing_is_written_that_would_keep_kube_apiserver_from_starting_even_when_handed_over() {
     let lockout = given().spec(json!({ "type": "OIDC" })).managed();
     let draft = drafts(&lockout).remove("ConfigMap/openshift-config-managed/auth-config").unwrap();
-    assert!(draft.blocked_by[0].why.contains("nobody could log in"), "{:?}", draft.blocked_by);
+    assert!(draft.blocked_by[0].why.contains("no token would be accepted"), "{:?}", draft.blocked_by);
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn a_token_that_is_typed_in_shows_who_it_would_be() {
         ("another issuer", given(), r#"{"iss":"https://other.example","email":"a"}"#, vec!["refused by issuer"]),
         ("no JSON", given(), "{", vec!["this can't be read"]),
         ("no OIDC", integrated(), "{}", vec!["the type is IntegratedOAuth: kube-apiserver takes no token"]),
-        ("gates not known", given().incomplete(gates), "{}", vec!["the feature gates are not known"]),
+        ("gates not known", given().incomplete(gates), "{}", vec!["unknown: feature gates"]),
     ];
     for (case, given, typed, expected) in cases {
         let subject = "Authentication/_/cluster";

@@ -66,7 +66,7 @@ fn it_is_offered_where_it_is_asked_for_and_providers_are_listed() {
     ];
     for (case, given, expected) in cases {
         assert_eq!(draft(&given).is_some(), expected, "case: {case}");
-        assert_eq!(says(&given).contains("the way back"), expected, "case: {case}");
+        assert_eq!(says(&given).contains("rollback from OIDC"), expected, "case: {case}");
     }
 }
 
@@ -277,7 +277,7 @@ fn a_token_is_shown_with_the_bindings_that_name_it() {
         ]
     );
     let nobody = answer(&bound, r#"{"email":"zoe@x.example","sub":"8"}"#);
-    assert!(nobody.last().unwrap().starts_with("bindings  none names this user"), "{nobody:?}");
+    assert!(nobody.last().unwrap().starts_with("bindings  no binding for user or groups"), "{nobody:?}");
     let hidden = answer(&bound.clone().incomplete("rbac.authorization.k8s.io/v1/rolebindings"), jo);
     assert!(hidden.iter().any(|line| line.starts_with("bindings  not all are known")), "{hidden:?}");
     assert!(hidden.iter().any(|line| line.contains("ClusterRoleBinding admins")), "what was seen is said: {hidden:?}");

@@ -133,7 +133,7 @@ fn a_source_of_another_cluster_of_the_fleet_is_never_copied() {
     assert_eq!(shared.about(DEMO), "wrong-cluster");
     assert_eq!(shared.about("team-b/demo-kubeconfig"), format!("behind-source {UPDATE}"));
     let summary = shared.judged().find(DEMO).unwrap().explanation.summary.clone();
-    assert!(summary.contains("team-b/demo in mgmt") && summary.contains("left as it is"), "{summary}");
+    assert!(summary.contains("team-b/demo in mgmt") && summary.contains("not copied"), "{summary}");
 
     let vouched = given()
         .object(plain_cluster("team-c", "other", "10.0.0.1", 6443))
