@@ -55,9 +55,10 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) ->
         PlanFormat::Markdown => output::markdown(&page),
         PlanFormat::Csv => output::csv(&page),
     };
+    let said = watch::standing(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;
     print(&text)?;
     if args.watch {
-        return watch::run(context, ways, fleet, updates).await;
+        return watch::run(context, ways, fleet, said, updates).await;
     }
     Ok(plan_exit(&planned.plan, reading).code())
 }

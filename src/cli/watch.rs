@@ -16,7 +16,7 @@ use trueup_fleet::live::{Live, Update};
 use trueup_operate::{Fleet, OperateError, add_tombstones, follow_kubeconfig, read_tombstones};
 
 /// What was last printed of a finding.
-type Said = BTreeMap<SubjectId, (State, &'static str)>;
+pub type Said = BTreeMap<SubjectId, (State, &'static str)>;
 
 /// Continuation lines start below the sign, behind the time.
 const CHANGE_INDENT: usize = 9;
@@ -30,6 +30,19 @@ pub enum Ways {
     Embedded,
 }
 
+/// What is judged now, as the first thing that counts as printed. Read before the plan is printed, so that a change right
+/// after it is not lost.
+///
+/// # Errors
+/// The loop has ended.
+pub async fn standing(fleet: &Fleet) -> Result<Said, OperateError> {
+    let standing = |live: &Live| {
+        let judged = live.judgements().iter();
+        judged.map(|(id, held)| (id.clone(), (held.judgement.state, held.judgement.verdict))).collect()
+    };
+    fleet.ask(standing).await
+}
+
 /// Runs until it is interrupted or stdout is closed.
 ///
 /// # Errors
@@ -38,14 +51,10 @@ pub async fn run(
     context: &Context,
     ways: Ways,
     fleet: Fleet,
+    mut said: Said,
     mut updates: mpsc::Receiver<Update>,
 ) -> Result<u8, CliError> {
     let failed = |error: OperateError| CliError::operate("plan --watch", &error);
-    let standing = |live: &Live| {
-        let judged = live.judgements().iter();
-        judged.map(|(id, held)| (id.clone(), (held.judgement.state, held.judgement.verdict))).collect::<Said>()
-    };
-    let mut said: Said = fleet.ask(standing).await.map_err(failed)?;
     if let Ways::Kubeconfig = ways {
         tokio::spawn(follow_kubeconfig(fleet.weak()));
     }

@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use trueup_core::engine::journal::{ApprovalWay, ApprovedCluster, Holder, Journal, Record, StateFolder, VerifiedState};
 use trueup_core::engine::{ObjectRef, Plan, Verb as Does};
+use trueup_core::world::ClusterIdentity;
 use trueup_sim::{Fault, FaultAction, Matcher, Verb};
 
 use super::apply::{ORPHAN, apply, deletes, is_there, planned, text, trueup};

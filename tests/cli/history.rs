@@ -11,6 +11,7 @@ use trueup_core::engine::journal::{
     Answer, ApprovalWay, ApprovedCluster, Found, Holder, Journal, Record, StateFolder, VerifiedState,
 };
 use trueup_core::engine::{ObjectRef, Verb};
+use trueup_core::world::ClusterIdentity;
 
 const PLAN_A: &str = "sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa";
 const PLAN_B: &str = "sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb";
