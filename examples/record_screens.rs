@@ -246,7 +246,13 @@ fn fleet() -> Live {
     let config = parse_config("", Path::new("."), registry::entries()).expect("an empty config is one");
     let clock = Arc::new(Moving { start, begun: Instant::now() });
     let ports = Ports::new(clock, Arc::new(Even), Digester::new(&[0; 32]));
-    Live::new(LiveSetup { domains: config.domains.0, members, resolver: Box::new(Guests(scenario)), ports, live_max: 64 })
+    Live::new(LiveSetup {
+        domains: config.domains.0,
+        members,
+        resolver: Box::new(Guests(scenario)),
+        ports,
+        live_max: 64,
+    })
 }
 
 fn member(cluster: &DemoCluster, name: ClusterName) -> Member {

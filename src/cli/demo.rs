@@ -17,8 +17,8 @@ use futures::FutureExt as _;
 use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::clouds;
 use super::args::{DemoArgs, PlanArgs};
+use super::clouds;
 use super::console::{ConsoleFleet, FleetKind, OpenFleet};
 use super::context::Context;
 use super::error::CliError;
@@ -32,9 +32,7 @@ use trueup_fleet::clouds::Clouds;
 use trueup_fleet::connect::FixedConnector;
 use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
 use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, connect_members};
-use trueup_sim::demo::{
-    DemoClass, DemoCluster, DemoRole, DemoService, Scenario, ScenarioOptions, Served, serve,
-};
+use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Scenario, ScenarioOptions, Served, serve};
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -265,10 +263,7 @@ impl GuestResolver for DemoGuests {
 
     fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
         let machines = self.story.machines()?;
-        machines
-            .belong_to(cluster.name.as_str())
-            .then(|| self.clouds.member_of(account, cluster, client))
-            .flatten()
+        machines.belong_to(cluster.name.as_str()).then(|| self.clouds.member_of(account, cluster, client)).flatten()
     }
 }
 

@@ -5,10 +5,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::context::Context;
+use super::doctor_live;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::doctor_live;
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
 use trueup_core::engine::text::Charset;

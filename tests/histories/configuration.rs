@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use trueup_core::engine::executor::KubeCluster;
 use trueup_core::engine::journal::StateFolder;
 use trueup_core::engine::{FreezeWindow, Glob, MarkKey, PolicyEffect, PolicyRule, Tier, Verb};
 use trueup_core::world::{ClusterName, RiskClass};
@@ -63,7 +62,6 @@ impl Configuration {
             state: None,
             read_only: false,
             allow_insecure_writes: false,
-            write_port: |client, _| Arc::new(KubeCluster::new(client)),
             events: Events::new(|_| {}),
         })
     }

@@ -14,8 +14,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use trueup_checks::Check;
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_core::engine::{
-    AcceptRule, AccessAnswers, AccessQuestion, BackupCheck, Conditions, IdentityRecord, Judged, UndoPlan,
-    access_questions,
+    AcceptRule, AccessAnswers, AccessQuestion, BackupCheck, Conditions, Judged, UndoPlan, access_questions,
 };
 use trueup_core::world::{
     Applied, ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Delta, Gap, GapCause,
@@ -233,10 +232,9 @@ impl FreshWorld for HistoryWorld {
         ask_access(questions.into_iter().map(with_client).collect()).await
     }
 
-    async fn read_identity(&mut self, cluster: &ClusterName) -> Option<IdentityRecord> {
+    async fn read_identity(&mut self, cluster: &ClusterName) -> Option<ClusterIdentity> {
         let client = self.lock().await.clients.get(cluster).cloned()?;
-        let ClusterIdentity { kube_system_uid, ca_sha256 } = identity::read(&client).await.identity;
-        Some(IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() })
+        Some(identity::read(&client).await.identity)
     }
 
     /// Nothing is undone in these histories: an undo names no entry of their journals.

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use trueup_core::engine::executor::{Ports, Report, RunSettings, resolve, resume};
 use trueup_core::engine::journal::{Journal, Opened, Record, entries, open_intents};
 use trueup_core::engine::{
-    Action, Answers, ApplyRequest, Chosen, ForeignPlan, IdentityRecord, Plan, PlanLimits, Provenance, TargetRecord,
-    approve, check_whole, short_id,
+    Action, Answers, ApplyRequest, Chosen, ForeignPlan, Plan, PlanLimits, Provenance, TargetRecord, approve,
+    check_whole, short_id,
 };
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName};
 use trueup_fleet::connect::identity;
@@ -270,7 +270,7 @@ fn managed(world: &World) -> BTreeMap<usize, usize> {
 fn names(plan: &Plan, world: &ReadWorld) -> Option<BTreeMap<String, ClusterName>> {
     let name = |target: &TargetRecord| {
         let is_same = |cluster: &&Cluster| {
-            let identity = IdentityRecord::of(cluster);
+            let identity = ClusterIdentity::of(cluster);
             cluster.name.as_str() == target.cluster && identity.is_known() && identity == target.identity
         };
         Some((target.cluster.clone(), world.clusters().find(is_same)?.name.clone()))
@@ -359,9 +359,7 @@ async fn settle(shared: &Shared, who: usize) {
     let mut same = Vec::new();
     let sites = shared.lock().sites.len();
     for site in 0..sites {
-        let ClusterIdentity { kube_system_uid, ca_sha256 } =
-            identity::read(&tap::client(shared, who, site)).await.identity;
-        let identity = IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() };
+        let identity = identity::read(&tap::client(shared, who, site)).await.identity;
         if approved.iter().any(|cluster| cluster.name == Site::name(site) && cluster.identity == identity) {
             same.push(site);
         }

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use trueup_checks::{Check, Touched};
+use trueup_checks::{CheckDescription, CheckRules, ContextCache, Ruled, Touched};
 use trueup_core::engine::{
     ActionDraft, Change, CheckName, CopySource, Copying, Dependency, Explanation, Judgement, MetadataChange, Reason,
     SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, UpdateChange, Verb, empty_set,
@@ -58,7 +58,7 @@ struct CopyOrigin {
 }
 
 /// The one decision about a subject, from which judgement and explanation follow.
-enum Ruling<'v> {
+pub enum Ruling<'v> {
     /// Nothing to do.
     Kept(&'v Candidate),
     Superfluous(&'v Candidate),
@@ -109,7 +109,7 @@ impl Candidate {
 }
 
 impl RuleCheck {
-    fn rule<'v>(&self, subject: &SubjectId, view: View<'v>) -> Option<Ruling<'v>> {
+    fn ruling<'v>(&self, subject: &SubjectId, view: View<'v>) -> Option<Ruling<'v>> {
         let resource = resource_of(subject.kind);
         if subject.is_whole_list() {
             let is_read = candidates(&subject.cluster, resource, view).is_complete() && is_every_referrer_read(view);
@@ -223,10 +223,14 @@ impl Ruling<'_> {
     }
 }
 
-impl Check for RuleCheck {
-    fn name(&self) -> CheckName {
-        NAME
-    }
+impl CheckRules for RuleCheck {
+    type Fleet<'a> = ();
+    type Context<'a> = ();
+    type Subject<'a> = ();
+    type Ruling<'a> = Ruling<'a>;
+
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = CheckDescription::named(NAME.0);
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         let of_cluster = |name: &ClusterName| {
@@ -240,7 +244,14 @@ impl Check for RuleCheck {
         view.clusters().flat_map(|cluster| of_cluster(&cluster.name)).collect()
     }
 
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+    fn fleet<'a>(&'a self, _: View<'a>) {}
+
+    fn context<'a>(&'a self, _: &ClusterName, _: View<'a>, (): &()) -> Option<()> {
+        Some(())
+    }
+
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        let view = contexts.view;
         let held = |resource: Resource| {
             candidates(cluster, resource, view).iter().map(move |(key, _)| (resource.kind, key.name.to_string()))
         };
@@ -249,7 +260,7 @@ impl Check for RuleCheck {
         let lists = [SECRETS, CONFIG_MAPS].map(|resource| (resource.kind, "*".to_owned()));
         let all = held(SECRETS).chain(held(CONFIG_MAPS)).chain(named).chain(lists);
         let subjects = all.map(|(kind, name)| subject(cluster, kind, name));
-        subjects.filter(|subject| self.rule(subject, view).is_some()).collect()
+        subjects.filter(|subject| self.ruling(subject, view).is_some()).collect()
     }
 
     /// A reference may be to any cluster, and the worlds are small.
@@ -257,25 +268,32 @@ impl Check for RuleCheck {
         Touched { clusters: view.clusters().map(|cluster| cluster.name.clone()).collect(), ..Touched::default() }
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        let ruling = self.rule(subject, view)?;
-        let (state, verdict) = ruling.verdict();
-        let proofs = ruling.candidate().map_or(0, |candidate| candidate.proofs().len());
-        let ownership_proofs = u8::try_from(proofs).expect("at most two");
-        Some(Judgement { state, verdict, codes: Vec::new(), ownership_proofs, until: None })
+    fn resolve<'a>(&'a self, _: &SubjectId, _: &ContextCache<'a, Self>) -> Option<()> {
+        Some(())
     }
 
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        let ruling = self.rule(subject, view)?;
-        Some(Explanation {
+    fn rule<'a>(&'a self, id: &SubjectId, (): &(), contexts: &ContextCache<'a, Self>) -> Option<Ruling<'a>> {
+        self.ruling(id, contexts.view)
+    }
+
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let (state, verdict) = ruled.ruling.verdict();
+        let proofs = ruled.ruling.candidate().map_or(0, |candidate| candidate.proofs().len());
+        let ownership_proofs = u8::try_from(proofs).expect("at most two");
+        Judgement { state, verdict, codes: Vec::new(), ownership_proofs, until: None }
+    }
+
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        let Ruled { id, contexts, subject: (), ruling } = ruled;
+        Explanation {
             uid: ruling.candidate().map(|candidate: &Candidate| -> Uid { candidate.meta.uid.clone() }),
             created: None,
             summary: ruling.verdict().1.to_owned(),
             expected: Value::Null,
             actual: Value::Null,
             evidence: Vec::new(),
-            remedy: self.remedy(subject, &ruling, view),
-        })
+            remedy: contexts.check.remedy(id, ruling, contexts.view),
+        }
     }
 }
 

@@ -10,9 +10,10 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Response};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use trueup_core::engine::executor::{ClusterPort, Clusters, KubeCluster};
+use trueup_core::engine::executor::{ClusterPort, Clusters};
+use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_sim::api::Query;
-use trueup_sim::{Identity, Request, SimBody, SimLost, respond};
+use trueup_sim::{ConnectionReset, Identity, Request, SimBody, respond};
 
 use super::world::{Heard, Shared, Site};
 
@@ -39,10 +40,10 @@ pub fn ports(shared: &Shared, who: usize, sites: impl IntoIterator<Item = usize>
 
 impl tower::Service<http::Request<Body>> for Tap {
     type Response = Response<SimBody>;
-    type Error = SimLost;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, SimLost>> + Send>>;
+    type Error = ConnectionReset;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionReset>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), SimLost>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionReset>> {
         Poll::Ready(Ok(()))
     }
 
@@ -77,7 +78,7 @@ impl tower::Service<http::Request<Body>> for Tap {
             let heard = shared.lock().ask(who, site, &request);
             match heard {
                 Heard::Reply { reply, lied: _ } => Ok(respond(reply)),
-                Heard::Lost => Err(SimLost),
+                Heard::Lost => Err(ConnectionReset),
                 Heard::Silence | Heard::Dead => std::future::pending().await,
             }
         })

@@ -97,14 +97,14 @@ impl World {
     /// Looks at what a write is about, before it arrives.
     pub fn before_write(&mut self, site: usize, asked: &Asked) -> Option<Scene> {
         let Asked::Write { target, .. } = asked else { return None };
-        let before = self.sites[site].answering().look("v1", target.kind(), &target.key()).ok();
+        let before = self.sites[site].answering().object("v1", target.kind(), &target.key()).ok();
         Some(Scene { before, at_home: !self.sites[site].swapped })
     }
 
     /// Looks at what a write did.
     pub fn after_write(&mut self, who: usize, asked: &Asked, scene: Option<Scene>) {
         let (Asked::Write { verb, target }, Some(scene)) = (asked, scene) else { return };
-        let after = self.sites[target.site].answering().look("v1", target.kind(), &target.key()).ok();
+        let after = self.sites[target.site].answering().object("v1", target.kind(), &target.key()).ok();
         if scene.before == after {
             return;
         }

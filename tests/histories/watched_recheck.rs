@@ -10,7 +10,8 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::SignedDuration;
 use trueup_core::engine::executor::{Recheck, ReferenceScan};
-use trueup_core::engine::{Action, IdentityRecord, RecheckResult};
+use trueup_core::engine::{Action, RecheckResult};
+use trueup_core::world::ClusterIdentity;
 use trueup_operate::Rechecker;
 
 use super::fresh_world::HistoryWorld;
@@ -69,7 +70,7 @@ impl WatchedRecheck {
 }
 
 impl Recheck for WatchedRecheck {
-    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
+    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<ClusterIdentity>> {
         self.rechecker.read_identity(cluster)
     }
 

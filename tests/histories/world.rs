@@ -233,7 +233,7 @@ impl World {
 
     /// The candidate as it really is.
     pub fn look(&self, target: &Target) -> Option<Value> {
-        self.sites[target.site].server.look("v1", target.kind(), &target.key()).ok()
+        self.sites[target.site].server.object("v1", target.kind(), &target.key()).ok()
     }
 
     /// Whether an object has the name and is not being deleted.

@@ -104,9 +104,11 @@ async fn a_switch_needs_a_login_that_stays_is_sealed_sent_and_taken_back() {
     let action = switch(&open);
     assert_eq!((action.blocked_by.as_slice(), action.selected, u8::from(action.tier)), (&[][..], false, 3), "{text}");
     let says: Vec<&str> = finding(&open).evidence.iter().map(|line| line.says.as_str()).collect();
-    for expected in
-        ["your own login is a client certificate", "cluster-admin is bound to user jo@example.org", "rollback from OIDC"]
-    {
+    for expected in [
+        "your own login is a client certificate",
+        "cluster-admin is bound to user jo@example.org",
+        "rollback from OIDC",
+    ] {
         assert!(says.iter().any(|line| line.contains(expected)), "{expected}: {says:?}");
     }
     let (code, text) = apply(&by_certificate, "$TMP/plan.json", &open, action);

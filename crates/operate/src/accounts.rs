@@ -93,8 +93,9 @@ mod tests {
         ];
         for (case, disabled, expected) in cases {
             let enabled = registry::entries().iter().filter(|entry| !disabled.contains(&entry.name.0));
-            let checks: Vec<Box<dyn Check>> =
-                enabled.map(|entry| (entry.build)(&SettingsTable::empty(entry.name.0)).expect("defaults are valid")).collect();
+            let checks: Vec<Box<dyn Check>> = enabled
+                .map(|entry| (entry.build)(&SettingsTable::empty(entry.name.0)).expect("defaults are valid"))
+                .collect();
             assert_eq!(needed_providers(&checks), expected.into_iter().collect(), "case: {case}");
         }
     }

@@ -11,9 +11,7 @@ use crate::fleet::Fleet;
 use crate::recover::ports_of;
 use crate::session::Session;
 use crate::state::WallTime;
-use trueup_core::engine::executor::{
-    ActionResult, BackupsThere, DryRunPorts, DryRunResult, Skip, dry_run,
-};
+use trueup_core::engine::executor::{ActionResult, BackupsThere, DryRunPorts, DryRunResult, Skip, dry_run};
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::vault::Backups;
 use trueup_core::engine::{Action, Plan};

@@ -19,9 +19,9 @@ use crate::plan::{PlanRequest, with_input};
 use crate::tombstones;
 use trueup_core::engine::executor::{Recheck, ReferenceScan};
 use trueup_core::engine::{
-    AccessAnswers, AccessQuestion, Action, Blocked, Current, Difference, Explanation, FreshPlan, GateName,
-    Judged, ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone,
-    UndoPlan, access_questions, build_fresh, recheck, scan_reference,
+    AccessAnswers, AccessQuestion, Action, Blocked, Current, Difference, Explanation, FreshPlan, GateName, Judged,
+    ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone, UndoPlan, access_questions,
+    build_fresh, recheck, scan_reference,
 };
 use trueup_core::world::{ClusterIdentity, ClusterName, CollectionId, Completeness, Gap, GapCause, Scope};
 

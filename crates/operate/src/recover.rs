@@ -15,8 +15,8 @@ use crate::event::Notice;
 use crate::session::Session;
 use trueup_core::engine::executor::{ClusterPort, Clusters, resolve};
 use trueup_core::engine::journal::{ApprovedCluster, Entry, Journal, Record, entries, open_intents};
-use trueup_core::engine::{short_id};
-use trueup_core::world::{ClusterIdentity, Cluster, ClusterName};
+use trueup_core::engine::short_id;
+use trueup_core::world::{Cluster, ClusterIdentity, ClusterName};
 use trueup_fleet::clouds::ClusterWithAccounts;
 use trueup_fleet::live::Live;
 

@@ -51,9 +51,7 @@ pub(crate) async fn derive(
     let (clusters, live_clusters, mut found) = match fleet {
         Some(fleet) => {
             let asked = entry.clone();
-            let read = move |live: &Live| {
-                (clusters_of(live, &asked), live_clusters_of(live, &asked), conditions(live))
-            };
+            let read = move |live: &Live| (clusters_of(live, &asked), live_clusters_of(live, &asked), conditions(live));
             fleet.ask(read).await?
         }
         None => (Clusters::new(), BTreeMap::new(), Conditions::at(Timestamp::now())),

@@ -7,7 +7,7 @@ use super::super::error::CliError;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
 use trueup_checks::DiscoveryProbe;
-use trueup_checks::external_oidc::{Checked, CheckContext, SpecVerdict, Warning, discovery};
+use trueup_checks::external_oidc::{CheckContext, Checked, SpecVerdict, Warning, discovery};
 use trueup_core::engine::text::printable_json;
 use trueup_core::world::View;
 use trueup_operate::{Notice, discovery_code, fetch_discovery};

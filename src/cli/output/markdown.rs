@@ -4,9 +4,9 @@
 
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};
-use trueup_core::world::ClusterIdentity;
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{Action, Finding, State};
+use trueup_core::world::ClusterIdentity;
 
 /// Renders the document.
 pub fn markdown(page: &Page<'_>) -> String {

@@ -15,8 +15,8 @@ use trueup_core::engine::journal::{
 };
 use trueup_core::engine::{
     AcceptRule, Action, ActionDraft, Blocked, Change, CheckName, Evidence, Explanation, Finding, GateName, Glob,
-    Judgement, MetadataChange, ObjectBackup, ObjectRef, Origin, PLAN_SCHEMA, PLAN_TTL, Plan,
-    Preconditions, Reason, Stake, State, SubjectId, Summary, Target, TargetRecord, TargetSource, Tier, Undo,
+    Judgement, MetadataChange, ObjectBackup, ObjectRef, Origin, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason,
+    Stake, State, SubjectId, Summary, Target, TargetRecord, TargetSource, Tier, Undo,
 };
 use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, HostedBy, Link, Namespace, ObjectName,

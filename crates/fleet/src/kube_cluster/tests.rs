@@ -668,7 +668,8 @@ async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
         assert_eq!((stage.requests("DELETE"), stage.is_there("a")), (1, false), "case: {case}: deleted once");
         let after = stage.records.lock().unwrap().clone();
         assert_eq!(after[..before.len()], before, "case: {case}: a record was lost");
-        let undo = trueup_core::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
+        let undo =
+            trueup_core::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
         assert_eq!(undo.plan.actions.len(), 1, "case: {case}: it can be brought back: {:?}", undo.left_out);
     }
 }
@@ -775,7 +776,8 @@ async fn a_restore_that_is_stopped_leaves_the_object_deleted_and_fit_for_an_undo
         assert_eq!(report.halted, Some(Halt::Gate(switched())), "case: {case}");
         assert!(report.notices[0].contains("bringing it back failed"), "case: {case}: {report:?}");
         let records = stage.records.lock().unwrap().clone();
-        let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
+        let undo =
+            trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
         assert_eq!(undo.plan.actions.len(), 1, "case: {case}");
     }
 }

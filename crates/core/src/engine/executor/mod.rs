@@ -57,8 +57,8 @@ pub use in_flight::InFlight;
 pub use object_now::read_object_now;
 pub use owners::read_owners;
 pub use ports::{
-    ClusterPort, Clusters, DryRunPort, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, ReferenceScan, Reply, Seen,
-    Switches, VaultPort, Write,
+    ClusterPort, Clusters, DryRunPort, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, ReferenceScan,
+    Reply, Seen, Switches, VaultPort, Write,
 };
 pub use recover::resolve;
 pub use report::{ActionResult, Halt, Report, Skip};

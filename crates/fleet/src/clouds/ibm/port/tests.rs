@@ -21,14 +21,11 @@ use crate::clouds::ibm::client::{ApiKey, Endpoints};
 use crate::clouds::{Accounts, ClusterWithAccounts};
 use trueup_core::engine::executor::{
     ActionResult, ClusterPort, Clusters, ExecutorClock, JournalPort, OnNewReference, Ports, Progress,
-    REFERENCE_SCAN_AFTER, Recheck, ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve,
-    resume,
+    REFERENCE_SCAN_AFTER, Recheck, ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve, resume,
 };
 use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
 use trueup_core::engine::vault::Sealed;
-use trueup_core::engine::{
-    Action, Admission, Answers, Blocked, Chosen, ObjectRef, Plan, RecheckResult, approve,
-};
+use trueup_core::engine::{Action, Admission, Answers, Blocked, Chosen, ObjectRef, Plan, RecheckResult, approve};
 use trueup_core::world::ClusterIdentity;
 use trueup_net::http::HttpClient;
 use trueup_sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
