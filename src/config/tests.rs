@@ -193,7 +193,7 @@ fn each_error_names_the_setting_and_the_fix() {
             "`pord` is no known word for `class` in [[clusters]]; did you mean `prod`?",
         ),
         ("no match", "[[clusters]]\nclass='dev'", "[[clusters]] needs `match`"),
-        ("empty match", "[[clusters]]\nmatch=''", "`match` in [[clusters]]: a pattern can't be empty"),
+        ("empty match", "[[clusters]]\nmatch=''", "`match` in [[clusters]]: a pattern cannot be empty"),
         ("one table", "[clusters]\nmatch='a'", "write [[clusters]]"),
         ("policy without effect", "[[policy]]\nverb='delete'", "needs one of `deny`, `cap` and `tier`"),
         ("policy with two", "[[policy]]\ncap=1\ntier=2", "takes one of `deny`, `cap` and `tier`, and has cap and tier"),
