@@ -1,6 +1,6 @@
 //! The command line as clap reads it.
 //!
-//! Always true: every command takes the same options for where to look and how to print.
+//! Invariants: every command takes the same options for where to look and how to print.
 
 use std::path::PathBuf;
 use std::time::Duration;

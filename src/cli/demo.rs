@@ -1,6 +1,6 @@
 //! `trueup demo`: the embedded fleet, shown like a real one, served to others, or both.
 //!
-//! Always true:
+//! Invariants:
 //! - without `--listen` or `--headless` no socket is opened and no file written;
 //! - the user's own config is not read unless it is named: the demo looks the same everywhere.
 //!

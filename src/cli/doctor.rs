@@ -135,16 +135,12 @@ fn state_folder(context: &Context) -> Check {
             Check::fit(NAME, format!("{shown} is not there yet"))
         }
         Err(error) => Check::unfit(NAME, format!("{shown} can't be looked at ({error})"), "check its mode"),
-        Ok(found) if !found.is_dir() => Check::unfit(NAME, format!("{shown} is no folder"), "move it away"),
+        Ok(found) if !found.is_dir() => Check::unfit(NAME, format!("{shown} is not a folder"), "move it away"),
         Ok(found) if found.permissions().mode() & 0o077 != 0 => {
             let mode = found.permissions().mode() & 0o777;
-            Check::unfit(
-                NAME,
-                format!("{shown} has mode {mode:o}: others can look in"),
-                format!("run chmod 700 {shown}"),
-            )
+            Check::unfit(NAME, format!("{shown} has mode {mode:o}, expected 700"), format!("run chmod 700 {shown}"))
         }
-        Ok(_) => Check::fit(NAME, format!("{shown} is yours alone")),
+        Ok(_) => Check::fit(NAME, format!("{shown}: permissions ok")),
     }
 }
 

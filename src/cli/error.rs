@@ -1,6 +1,6 @@
 //! Errors at the edge: one sentence with what was being done, the cause, and a way out.
 //!
-//! Always true: the kind decides the exit code; the text holds no secret and is escaped where it is printed.
+//! Invariants: the kind decides the exit code; the text holds no secret and is escaped where it is printed.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The log: a file the user names, or the console's own in the state folder; never the terminal.
 //!
-//! Always true: only our own lines are in it. The client library logs whole bodies when it can't decode them, so
+//! Invariants: only our own lines are in it. The client library logs whole bodies when it can't decode them, so
 //! everything that is not ours is off, and no variable can turn it on.
 
 use std::fs::{DirBuilder, OpenOptions};

@@ -1,6 +1,6 @@
 //! The commands, one file each, and what they tell the shell.
 //!
-//! Always true:
+//! Invariants:
 //! - results go to stdout, everything else to stderr, one sentence each;
 //! - wrong usage exits with 1, an interrupt with 130; the rest is in each command's file;
 //! - text from clusters and files is escaped before it is printed (`engine::text`).

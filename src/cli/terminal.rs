@@ -1,6 +1,6 @@
 //! What stands at the other end of stdout and stderr, decided once.
 //!
-//! Always true: a file or pipe is never coloured or cut unless `--color always` asks for colour.
+//! Invariants: a file or pipe is never coloured or cut unless `--color always` asks for colour.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};

@@ -3,7 +3,7 @@
 //! Exit codes: 0 it can be used now, or can't be judged at rest; 3 expired, not valid yet or malformed; 1 the input is
 //! neither.
 //!
-//! Always true: nothing is asked of anybody, nothing is run, and no signature, session token, key or password is printed.
+//! Invariants: nothing is asked of anybody, nothing is run, and no signature, session token, key or password is printed.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -29,7 +29,7 @@ fn what_is_not_fit_has_its_remedy_and_is_exit_3() {
     add(dir.path(), &[("home/.config/trueup/config.toml", "colour = true\n"), ("clusters/mgmt/x.yaml", "a: [")]);
     insta::assert_snapshot!(doctor(&dir, &[]), @r##"
 !! config       $TMP/home/.config/trueup/config.toml:1: `colour` is no known key in the config; known are clusters, policy, safety, domains, accept, clouds, console
-!! state folder $TMP/home/.local/state/trueup has mode 755: others can look in; run chmod 700 $TMP/home/.local/state/trueup
+!! state folder $TMP/home/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/home/.local/state/trueup
 ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! snapshot     $TMP/clusters/mgmt/x.yaml:1: is not valid YAML from here on: fix or remove it
 ----- stderr

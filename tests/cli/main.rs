@@ -31,5 +31,6 @@ mod powervs_secrets;
 mod powervs_stage;
 mod prompt;
 mod reference;
+mod requests;
 mod secrets;
 mod speed;

@@ -1,6 +1,6 @@
 //! Accepting a finding: from now on it counts as match, here and in every command, until a day.
 //!
-//! Always true:
+//! Invariants:
 //! - what is accepted is one finding and no pattern over several;
 //! - a rule counts here only once it is written down.
 
@@ -25,7 +25,7 @@ const HEAD: &str =
 /// # Errors
 /// The day is none or over, or the finding can't be named alone.
 pub fn rule(subject: &SubjectId, reason: String, until: &str, now: Timestamp) -> Result<AcceptRule, String> {
-    let day: Date = until.parse().map_err(|_| format!("`{until}` is no day; write it as 2026-12-31"))?;
+    let day: Date = until.parse().map_err(|_| format!("invalid date `{until}`; use YYYY-MM-DD"))?;
     if day < TimeZone::UTC.to_datetime(now).date() {
         return Err(format!("{day} is over"));
     }

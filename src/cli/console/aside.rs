@@ -1,6 +1,6 @@
 //! Work that waits for the disk, done beside the console's loop.
 //!
-//! Always true: what was begun is finished before the console has ended, unless it takes too long.
+//! Invariants: what was begun is finished before the console has ended, unless it takes too long.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! The console as the user set it up: `[console]` of the config, and the keys and themes beside it.
 //!
-//! Always true: a file that can't be used as it stands is told with its line, and keeps nothing from opening.
+//! Invariants: a file that can't be used as it stands is told with its line, and keeps nothing from opening.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Behind the console: whatever it asks for is done here, on the same functions the commands use.
 //!
-//! Always true: a task never blocks the console; what comes of it is told, an error as one sentence, and a task that
+//! Invariants: a task never blocks the console; what comes of it is told, an error as one sentence, and a task that
 //! breaks as well.
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Logging in to a cluster from the console: its credential plugin on the terminal, or what to do instead.
 //!
-//! Always true: what a plugin prints goes to the cluster's connection and nowhere else.
+//! Invariants: what a plugin prints goes to the cluster's connection and nowhere else.
 
 use super::FleetKind;
 use crate::console::run::Login;

@@ -1,6 +1,6 @@
 //! What the console remembers of each fleet: `console.json` in the state folder.
 //!
-//! Always true: the file is its owner's alone and never half written; one that can't be read costs nothing but what was
+//! Invariants: the file is its owner's alone and never half written; one that can't be read costs nothing but what was
 //! in it.
 
 use std::collections::BTreeMap;

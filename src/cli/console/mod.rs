@@ -1,6 +1,6 @@
 //! `trueup` on a terminal, `trueup --from DIR` there, and `trueup demo`: the console.
 //!
-//! Always true: the first frame is drawn before config, kubeconfig or network are touched.
+//! Invariants: the first frame is drawn before config, kubeconfig or network are touched.
 //!
 //! Exit codes: 0 when the user left; 1 when there is no terminal to draw on.
 

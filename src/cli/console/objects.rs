@@ -1,6 +1,6 @@
 //! One object for reading: masked, without what machines wrote for machines.
 //!
-//! Always true: no value of a Secret gets out of here, and no annotation that may hold one.
+//! Invariants: no value of a Secret gets out of here, and no annotation that may hold one.
 
 use http::{Request, header};
 use kube::client::Body;

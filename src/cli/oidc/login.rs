@@ -1,6 +1,6 @@
 //! `trueup oidc login`: who a token would be.
 //!
-//! Always true: no claim is printed but those that become the identity, and no part of a token ever.
+//! Invariants: no claim is printed but those that become the identity, and no part of a token ever.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

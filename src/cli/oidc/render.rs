@@ -1,6 +1,6 @@
 //! `trueup oidc render`: the exact bytes of `auth-config.json`.
 //!
-//! Always true: stdout holds the bytes the operator would write, or nothing; everything else is said on stderr.
+//! Invariants: stdout holds the bytes the operator would write, or nothing; everything else is said on stderr.
 
 use super::super::context::Context;
 use super::super::error::CliError;

@@ -1,6 +1,6 @@
 //! The findings as CSV: one row each, quoted as RFC 4180 says.
 //!
-//! Always true: no cell begins with a sign that makes a spreadsheet compute it.
+//! Invariants: no cell begins with a sign that makes a spreadsheet compute it.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The plan as Markdown, for a change ticket.
 //!
-//! Always true: no text from a cluster can start markup of its own.
+//! Invariants: no text from a cluster can start markup of its own.
 
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};

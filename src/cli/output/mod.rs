@@ -1,6 +1,6 @@
 //! A plan in the forms people and programs read.
 //!
-//! Always true: the same plan gives the same text; everything that came from a cluster is escaped on its way out.
+//! Invariants: the same plan gives the same text; everything that came from a cluster is escaped on its way out.
 
 mod csv;
 mod explain;

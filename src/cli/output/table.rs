@@ -1,6 +1,6 @@
 //! The plan as a table, one block a cluster.
 //!
-//! Always true: on a terminal no line is longer than it is wide; into a pipe nothing is cut.
+//! Invariants: on a terminal no line is longer than it is wide; into a pipe nothing is cut.
 
 use super::text::{padded, right, width, without_end, without_middle, wrapped};
 use super::words::{accepted_note, age, count, place, state_mark, would_run};

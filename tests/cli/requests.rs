@@ -1,0 +1,68 @@
+//! Requests of an apply: they depend on what its actions rest on, and not on the other clusters of the fleet.
+
+use std::collections::BTreeMap;
+
+use trueup_core::engine::Plan;
+use trueup_sim::{SimCluster, listen};
+
+use super::apply::{text, trueup};
+use super::live::{Fleet, fleet, sim};
+
+/// How often each path was requested, watches left out. Versions and pages are the same list.
+fn requests(cluster: &SimCluster) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for logged in cluster.request_log().into_iter().filter(|logged| !logged.target.contains("watch=")) {
+        let path = logged.target.split('?').next().unwrap_or_default().to_owned();
+        *counts.entry(format!("{} {path}", logged.method)).or_default() += 1;
+    }
+    counts
+}
+
+fn difference(after: BTreeMap<String, usize>, before: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+    let left = after.into_iter().map(|(path, count)| {
+        let earlier = before.get(&path).copied().unwrap_or_default();
+        (path, count - earlier)
+    });
+    left.filter(|(_, count)| *count > 0).collect()
+}
+
+/// Applies the one delete of the fleet beside `others` clusters. Returns the requests to the guest, to the management
+/// cluster and to one of the others.
+async fn applied_beside(others: usize) -> [BTreeMap<String, usize>; 3] {
+    let fleet: Fleet = fleet().await;
+    let others: Vec<(String, SimCluster)> =
+        (0..others).map(|number| (format!("other-{number}"), sim(&format!("other-{number}"), 10, &[]))).collect();
+    let other = others[0].1.clone();
+    let all = [vec![("mgmt".to_owned(), fleet.mgmt.clone())], others].concat();
+    let ports = listen("127.0.0.1:0".parse().unwrap(), all).await.unwrap();
+    std::fs::write(fleet.dir.path().join("kubeconfig"), ports.kubeconfig()).unwrap();
+    let on_all = ["--kubeconfig", "$TMP/kubeconfig", "--all-contexts"];
+    let planned =
+        trueup(fleet.dir.path(), &[&["plan", "--settle", "1s", "--out", "$TMP/plan.json"][..], &on_all].concat());
+    assert_eq!(planned.status.code(), Some(2), "{}", text(&planned));
+    let plan = Plan::read(&std::fs::read_to_string(fleet.dir.path().join("plan.json")).unwrap()).unwrap();
+    let clusters = [&fleet.guest, &fleet.mgmt, &other];
+    let before = clusters.map(requests);
+    let flags = ["apply", "$TMP/plan.json", "--look-back", "0s", "--expect", &plan.id];
+    let output = trueup(fleet.dir.path(), &[&flags[..], &on_all].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let [guest, mgmt, other] = clusters.map(requests);
+    [difference(guest, &before[0]), difference(mgmt, &before[1]), difference(other, &before[2])]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_of_a_wave_do_not_depend_on_the_size_of_the_fleet() {
+    let sizes: &[usize] =
+        if std::env::var_os("TRUEUP_LARGE_FLEETS").is_some() { &[10, 100, 1_000] } else { &[10, 100] };
+    let mut first = None;
+    for size in sizes {
+        let [guest, mgmt, other] = applied_beside(*size).await;
+        let repeated: Vec<_> = other.iter().filter(|(path, count)| **count > 1 && path.contains("/apis/")).collect();
+        assert!(repeated.is_empty(), "{size} clusters: other clusters are listed once, at the start: {repeated:?}");
+        let now = (guest, mgmt);
+        match &first {
+            None => first = Some(now),
+            Some(first) => assert_eq!(*first, now, "{size} clusters"),
+        }
+    }
+}
