@@ -199,7 +199,7 @@ pub struct ConsentArgs {
     #[arg(long, value_enum, default_value_t = NewReference::Report, value_name = "WHAT")]
     pub on_new_reference: NewReference,
     /// How long after the last delete to look for new references once more (default 30s)
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long = "look-back", value_name = "DURATION", value_parser = duration)]
     pub scan_references: Option<Duration>,
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = ApplyFormat::Table, value_name = "FORMAT")]

@@ -123,7 +123,11 @@ async fn nothing_that_a_plugin_prints_is_in_any_output() {
     let dir = folder(&[]);
     let fails = format!("{}\necho login with {wrong} failed >&2\nexit 3", credential(&wrong));
     let cases = [
-        ("a token", credential(&token), "Secret clusters/guest-a-admin-kubeconfig with the guest's kubeconfig does not exist"),
+        (
+            "a token",
+            credential(&token),
+            "Secret clusters/guest-a-admin-kubeconfig with the guest's kubeconfig does not exist",
+        ),
         ("a token that is refused", credential(&wrong), "401 Unauthorized"),
         ("garbage", format!("echo {garbage}"), "it is not an ExecCredential"),
         ("a token, repeated with an error", fails, "plugin failed (exit status: 3), saying: login with"),
