@@ -51,7 +51,7 @@ fn a_terminal_gets_the_colours_it_has_and_no_others() {
 fn a_terminal_without_unicode_gets_ascii_alone() {
     let mut demo = demo_with(|program| program.env("LANG", "C").env("LC_ALL", "C").size(100, 30));
     for (keys, shown) in
-        [("1", "VERDICT"), ("ga", "Journal"), ("?", "esc closes"), ("\x1b", "Journal -"), (":", "* commands")]
+        [("1", "VERDICT"), ("ga", "Journal"), ("?", "esc: close"), ("\x1b", "Journal -"), (":", "* commands")]
     {
         demo.pty.send(keys);
         demo.pty.wait_for_text(shown);

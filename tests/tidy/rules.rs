@@ -34,23 +34,23 @@ const PURE: &[&str] = &[
     "src/console/",
 ];
 
-/// IO inside a pure folder: the journal and the vault, the console's terminal and its loop, and the threads that share
+/// IO inside a pure folder: the journal, the vault and the key of plan marks, the console's terminal and its loop, and the threads that share
 /// explanations among cores.
 const IO: &[&str] = &[
     "crates/core/src/engine/journal/",
     "crates/core/src/engine/vault/",
     "crates/checks/src/judgements/explain.rs",
-    SENDS,
+    "crates/core/src/engine/mark.rs",
     "src/console/terminal/",
     "src/console/run.rs",
     "src/console/reply_sender.rs",
 ];
 
 /// The one file that writes to clusters.
-const SENDS: &str = "crates/core/src/engine/executor/send.rs";
+const SENDS: &str = "crates/fleet/src/kube_cluster/mod.rs";
 
 /// The one file that writes to cloud accounts. Every function in it requires the executor's token.
-const CLOUD_SENDS: &str = "crates/fleet/src/ibm/write.rs";
+const CLOUD_SENDS: &str = "crates/fleet/src/clouds/ibm/client/write.rs";
 
 const IMPURE: &[&str] = &[
     "Timestamp::now",

@@ -87,7 +87,7 @@ impl ScenarioRunner {
             workloads,
             machines,
             idle_versions,
-            rng: SeededRng::new(seed, "scenario runner"),
+            rng: SeededRng::new(seed, "life"),
             ticks: 0,
         }
     }

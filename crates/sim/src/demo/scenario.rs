@@ -179,7 +179,7 @@ impl Scenario {
 
     /// Spreads unrelated objects over the reachable guests.
     fn add_unrelated_objects(&self, options: &ScenarioOptions) {
-        let mut rng = SeededRng::new(options.seed, "unrelated objects");
+        let mut rng = SeededRng::new(options.seed, "clutter");
         let open: Vec<&GuestActor> = self.actors.iter().filter(|actor| actor.reach == Reach::Open).collect();
         for (index, actor) in (0..options.objects_more).zip(open.iter().cycle()) {
             seed::unrelated_object(&actor.guest, index / open.len(), &mut rng, options.start);
@@ -221,7 +221,7 @@ pub(super) fn server_of(name: &str) -> String {
 
 /// An additional guest: most switched providers once, some kept the first.
 fn additional_guest(seed: u64, index: usize) -> GuestSpec {
-    let mut rng = SeededRng::new(seed, &format!("additional guest {index}"));
+    let mut rng = SeededRng::new(seed, &format!("walk-on {index}"));
     let marks = if rng.below(3) == 0 { CopyMarks::ManagedOnly } else { CopyMarks::ManagedAndOidc };
     let class = match rng.below(4) {
         0 => DemoClass::Dev,

@@ -131,7 +131,7 @@ fn nothing_a_plugin_prints_on_stdout_reaches_an_error() {
         (
             "bad time",
             format!("echo '{}'", credential(&format!(r#"{{"token":"{CANARY}","expirationTimestamp":"{CANARY}"}}"#))),
-            "no time",
+            "not a time",
         ),
         (
             "token of another shape",

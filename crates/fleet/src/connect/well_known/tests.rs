@@ -196,7 +196,7 @@ async fn an_address_that_nobody_answers_at_is_said() {
         ("refused", format!("https://127.0.0.1:{}/x", closed.port), "unreachable", "connection refused"),
         ("no such name", "https://nobody.invalid/x".to_owned(), "unreachable", "cannot be resolved"),
         ("plain http", "http://127.0.0.1/x".to_owned(), "not tried", "not an https URL"),
-        ("no URL", "https://a b".to_owned(), "not tried", "no URL"),
+        ("no URL", "https://a b".to_owned(), "not tried", "not a URL"),
         ("a user in it", "https://jo@127.0.0.1/x".to_owned(), "not tried", "a user as well"),
     ];
     for (case, url, expected, says) in cases {

@@ -128,7 +128,7 @@ async fn a_deletion_says_why_it_has_no_way_back() {
     let UndoPlan { plan, left_out, .. } = stage.undo().await;
     assert!(plan.actions.is_empty());
     assert!(left_out[0].contains("keeps it for up to 7 days: find cos with `ibmcloud resource rec"), "{left_out:?}");
-    assert_eq!(left_out[1], "a2: a load-balancer that was deleted in a cloud has no backup; make a new one");
+    assert_eq!(left_out[1], "a2: a deleted load-balancer of a cloud has no backup; create a new one");
 }
 
 #[tokio::test(start_paused = true)]
