@@ -209,7 +209,7 @@ ibm:main  prod  snapshot
 
   [ ] T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
   [ ] T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
-         x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; look at it and delete it by hand
+         x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; review it and delete it by hand
 
 mgmt  prod  snapshot
   + missing vpc                demo-vpc (r006-1)      untagged    15d  made for clusters/demo, and not tagged

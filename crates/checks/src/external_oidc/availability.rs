@@ -5,7 +5,7 @@
 //! - nothing incomplete ever gives a yes;
 //! - only the revisions that run now count for a yes, not those on their way.
 //!
-//! Facts: `facts/external-oidc.md` section 3.1, rule by rule.
+//! Facts: `docs/facts/external-oidc.md` section 3.1, rule by rule.
 
 use std::collections::BTreeSet;
 

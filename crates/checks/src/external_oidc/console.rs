@@ -1,6 +1,6 @@
 //! The console's copies of a provider's CA and client secret, and the clients that are in use.
 //!
-//! Facts: `facts/external-oidc.md` section 4.
+//! Facts: `docs/facts/external-oidc.md` section 4.
 
 use super::context::CheckContext;
 use super::facts::{Bundle, BundleOwner};

@@ -1,6 +1,6 @@
 //! `spec.observedConfig` of kube-apiserver's operator: the configuration of kube-apiserver's next revision.
 //!
-//! Facts: `facts/external-oidc.md` section 2, a row an observer.
+//! Facts: `docs/facts/external-oidc.md` section 2, a row an observer.
 
 use super::context::CheckContext;
 use super::facts::ObservedConfig;

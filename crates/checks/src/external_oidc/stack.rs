@@ -2,7 +2,7 @@
 //!
 //! Invariants: what upstream keeps is not in the table, so it can never be called a leftover.
 //!
-//! Facts: `facts/external-oidc.md` sections 3.2 (what goes) and 3.3 (what stays).
+//! Facts: `docs/facts/external-oidc.md` sections 3.2 (what goes) and 3.3 (what stays).
 
 use super::names::{
     API_SERVICE, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CONFIG_MAP, CONFIG_NAMESPACE, DEPLOYMENT, MANAGED_NAMESPACE,

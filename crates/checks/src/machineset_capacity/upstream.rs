@@ -4,7 +4,7 @@
 //! about what.
 //!
 //! Invariants: its own words, for MachineSets those of the release that takes on roles, for MachineDeployments those of
-//! the release that knows Cluster API (`facts/irsa-machineset.md` section 7).
+//! the release that knows Cluster API (`docs/facts/irsa-machineset.md` section 7).
 
 use super::credentials::{Credentials, Half};
 use super::facts::Provider;

@@ -5,7 +5,7 @@
 //! - what came out of a Secret runs no command and reads no file (`kubeconfig::Trust::FromSecret`);
 //! - the Secret is read by its name, never by listing.
 //!
-//! Names and keys: `facts/hypershift-oidc.md` section 2.4. Client certificates rotate, so [`GuestConnector::secret_read`]
+//! Names and keys: `docs/facts/hypershift-oidc.md` section 2.4. Client certificates rotate, so [`GuestConnector::secret_read`]
 //! says which version of the Secret was used: reconnect when it changes, and after a 401.
 
 use std::collections::BTreeMap;

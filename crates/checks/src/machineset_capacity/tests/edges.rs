@@ -1,4 +1,4 @@
-//! Edge cases by their number in the reference (`facts/irsa-machineset.md` section 15, counted from the start), and the
+//! Edge cases by their number in the reference (`docs/facts/irsa-machineset.md` section 15, counted from the start), and the
 //! tests that hold them. Those no other test names are here.
 //!
 //! | number | case | test |

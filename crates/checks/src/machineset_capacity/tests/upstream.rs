@@ -1,6 +1,6 @@
 //! Upstream's own cases. Where the answer here is another one on purpose, the row says why.
 //!
-//! | upstream's test (`facts/irsa-machineset.md` section 13) | test |
+//! | upstream's test (`docs/facts/irsa-machineset.md` section 13) | test |
 //! | --- | --- |
 //! | annotator, clients by role, token and Secret; IRSA with and without a Secret; neither | `logins_are_found_where_upstream_finds_them` |
 //! | annotator, a role in GovCloud and its endpoint | `a_role_in_govcloud_fits_its_regions`, `cloud::aws::tests::finding::endpoints_are_the_clusters_then_the_environments_then_awss` |

@@ -140,7 +140,7 @@ impl AwsError {
     }
 }
 
-/// What a code means (`facts/irsa-machineset.md` section 8), and what to do.
+/// What a code means (`docs/facts/irsa-machineset.md` section 8), and what to do.
 fn judge(code: &str, status: u16) -> (Class, &'static str) {
     const TRY_AGAIN: &str = "nothing: it is retried automatically";
     match code {

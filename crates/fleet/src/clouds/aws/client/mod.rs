@@ -9,7 +9,7 @@
 //! - a token file is read again for each exchange, because it is rotated in place;
 //! - every failure has a class, a code, a sentence and a remedy, and none of them holds a key or a token.
 //!
-//! Why no SDK: `aws-sdk-ec2` alone takes eight minutes and eight gigabytes to build (`facts/irsa-machineset.md` section
+//! Why no SDK: `aws-sdk-ec2` alone takes eight minutes and eight gigabytes to build (`docs/facts/irsa-machineset.md` section
 //! 11); four Query calls and one signature are all that is needed of it.
 //!
 //! Elsewhere: what an annotation should say (`checks::machineset_capacity`).

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Invariant: keys in the environment are not looked at here. Both SDKs prefer them to IRSA, so that a log line about
-//! a role can be false (`facts/irsa-machineset.md` section 1.4).
+//! a role can be false (`docs/facts/irsa-machineset.md` section 1.4).
 
 use std::path::Path;
 

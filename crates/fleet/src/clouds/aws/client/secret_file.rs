@@ -1,7 +1,7 @@
 //! A credentials Secret of a MachineSet: three kinds of content, of which one is no secret at all.
 //!
 //! On clusters that use STS, the Secret holds a role and the path of a token file in the machine API's pod
-//! (`facts/irsa-machineset.md` section 8).
+//! (`docs/facts/irsa-machineset.md` section 8).
 
 use super::arn::RoleArn;
 use super::ini::Ini;

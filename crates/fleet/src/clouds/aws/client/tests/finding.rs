@@ -172,7 +172,7 @@ fn outcome(decision: &Decision) -> &'static str {
     }
 }
 
-/// The first six are upstream's (`facts/irsa-machineset.md` section 13). Where upstream checks for both variables before
+/// The first six are upstream's (`docs/facts/irsa-machineset.md` section 13). Where upstream checks for both variables before
 /// it looks for one, a lone one is masked; here it comes first.
 #[test]
 fn credentials_are_looked_for_in_a_fixed_order() {
