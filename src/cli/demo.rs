@@ -83,7 +83,7 @@ async fn listen(story: &mut Scenario, address: SocketAddr) -> Result<Served, Cli
 
 /// Where the demo's cloud account is.
 fn account_line(served: &Served) -> String {
-    clouds::demo_account_line(&served.account.url, &served.account.api_key)
+    clouds::demo_account_line(&served.account.url, served.account.api_key)
 }
 
 /// Prints where the kubeconfig and the account are and lives on until a signal ends it. What was written is removed then.

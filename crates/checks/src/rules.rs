@@ -102,13 +102,16 @@ pub trait CheckRules: Send + Sync + Sized {
     }
 }
 
+/// The context of one cluster; nothing where the check does not apply to it.
+type LastContext<T> = (ClusterName, Option<Rc<T>>);
+
 /// The contexts of one pass, each built once.
 pub struct ContextCache<'a, C: CheckRules + 'a> {
     pub check: &'a C,
     pub view: View<'a>,
     pub fleet: C::Fleet<'a>,
     /// Subjects are sorted by cluster, so the last one is needed again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<C::Context<'a>>>)>>,
+    last: RefCell<Option<LastContext<C::Context<'a>>>>,
 }
 
 impl<'a, C: CheckRules> ContextCache<'a, C> {

@@ -258,7 +258,7 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let proxy: Uri = format!("https://{}/", listener.local_addr().unwrap()).parse().unwrap();
         let opened = ToProxy { tcp: tcp(), tls: None }.call(proxy).await;
-        let error = opened.err().expect("there is no TLS configuration");
+        let error = opened.map(drop).expect_err("there is no TLS configuration");
         assert_eq!(error.downcast_ref::<TlsError>(), Some(&TlsError::NoRoots));
     }
 

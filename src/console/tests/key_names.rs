@@ -33,7 +33,8 @@ fn rebinding_a_key_changes_the_sentences_that_name_it() {
          approve = ['f12']\n[list]\nreconcile = ['f8']\nreconnect = ['f9']\n[detail]\nreconcile = ['f8']\n\
          [approval]\nopen = ['f1']\nback = ['f2']\n[filter]\nopen = ['f1']\nback = ['f2']\n",
     );
-    let cases: [(&str, &dyn Fn(&mut TestConsole) -> String, &[&str]); 8] = [
+    type Case<'a> = (&'a str, &'a dyn Fn(&mut TestConsole) -> String, &'a [&'a str]);
+    let cases: [Case<'_>; 8] = [
         ("tabs", &|console| shown(console, "f4"), &["f4 Fleet", "f5 "]),
         (
             "every link",

@@ -98,7 +98,7 @@ mod tests {
 
         fn rule<'a>(&'a self, id: &SubjectId, index: &usize, _: &ContextCache<'a, Self>) -> Option<String> {
             self.rulings.fetch_add(1, Ordering::Relaxed);
-            (index % 2 == 0).then(|| id.name.clone())
+            index.is_multiple_of(2).then(|| id.name.clone())
         }
 
         fn judgement(_: &Ruled<'_, '_, Self>) -> Judgement {

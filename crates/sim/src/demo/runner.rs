@@ -81,15 +81,7 @@ impl ScenarioRunner {
         seed: u64,
     ) -> Self {
         let idle_versions = vec![None; actors.len()];
-        Self {
-            actors,
-            standalone,
-            workloads,
-            machines,
-            idle_versions,
-            rng: SeededRng::new(seed, "life"),
-            ticks: 0,
-        }
+        Self { actors, standalone, workloads, machines, idle_versions, rng: SeededRng::new(seed, "life"), ticks: 0 }
     }
 
     /// Runs until dropped.

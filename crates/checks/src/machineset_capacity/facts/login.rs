@@ -69,6 +69,12 @@ fn default_profile(text: &[u8]) -> Sort {
     }
 }
 
+impl SecretContent for Login {
+    fn uid(&self) -> &Uid {
+        &self.uid
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,11 +111,5 @@ mod tests {
             assert_eq!(default_profile(text.as_bytes()), expected, "case: {case}");
         }
         assert_eq!(default_profile(&[0xff, 0xfe, b'[']), Sort::Unusable, "case: no text");
-    }
-}
-
-impl SecretContent for Login {
-    fn uid(&self) -> &Uid {
-        &self.uid
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Mutex as Turn;
 
-use super::client::Aws;
+use super::api::Aws;
 use super::ec2::{InstanceType, Offers};
 use super::endpoint::Service;
 use super::error::{AwsError, Class};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::client::Aws;
+use super::api::Aws;
 use super::endpoint::Service;
 use super::error::AwsError;
 use super::partition::Region;

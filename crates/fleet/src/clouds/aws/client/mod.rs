@@ -14,9 +14,9 @@
 //!
 //! Elsewhere: what an annotation should say (`checks::machineset_capacity`).
 
+mod api;
 mod arn;
 mod catalogue;
-mod client;
 mod ec2;
 mod endpoint;
 mod error;
@@ -32,9 +32,9 @@ mod token;
 mod variables;
 mod xml;
 
+pub use api::{Aws, AwsSettings, Clock};
 pub use arn::{BadArn, RoleArn};
 pub use catalogue::{Catalogue, Found, Principal};
-pub use client::{Aws, AwsSettings, Clock};
 pub use ec2::{Gpu, InstanceType, Offers, RegionState};
 pub use endpoint::{BadEndpoint, Endpoints, Service};
 pub use error::{AwsError, Class};

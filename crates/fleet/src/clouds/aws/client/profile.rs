@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
+use super::api::Aws;
 use super::arn::RoleArn;
-use super::client::Aws;
 use super::error::{AwsError, Class};
 use super::ini::Ini;
 use super::partition::Region;

@@ -14,7 +14,7 @@ use http::{HeaderValue, Request, Uri, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use zeroize::Zeroizing;
 
-use super::client::Aws;
+use super::api::Aws;
 use super::endpoint::Service;
 use super::error::{AwsError, Class, Patience};
 use super::partition::Region;

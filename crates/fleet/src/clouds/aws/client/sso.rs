@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use super::client::Aws;
+use super::api::Aws;
 use super::error::{AwsError, Class};
 use super::ini::Ini;
 use super::partition::Region;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::api::Aws;
 use super::arn::RoleArn;
-use super::client::Aws;
 use super::endpoint::Service;
 use super::error::{AwsError, Class};
 use super::partition::Region;
