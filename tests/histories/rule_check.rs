@@ -37,7 +37,7 @@ pub struct RuleCheck {
 
 /// A Secret or ConfigMap that may be superfluous.
 #[derive(Debug, PartialEq)]
-struct Candidate {
+pub struct Candidate {
     meta: Meta,
     /// The made-by annotation is ours.
     is_made_here: bool,
@@ -52,7 +52,7 @@ struct Referrer {
 
 /// The Secret that copies are made of.
 #[derive(Debug, PartialEq)]
-struct CopyOrigin {
+pub struct CopyOrigin {
     meta: Meta,
     value: Option<Digest>,
 }
