@@ -272,7 +272,7 @@ fn the_first_scene_has_kubeconfigs_in_every_plight() {
         ("mgmt-us Secret workloads/eks-legacy-kubeconfig", "exec-refused behind-source"),
         ("mgmt-us Secret team-green/eks-shared-kubeconfig", "fresh"),
         ("mgmt-us Secret team-blue/eks-shared-kubeconfig", "wrong-cluster expired"),
-        ("mgmt-us Secret clusters/guest-reports-admin-kubeconfig", "expired past-half-runner"),
+        ("mgmt-us Secret clusters/guest-reports-admin-kubeconfig", "expired past-half-life"),
         ("mgmt-us Secret clusters/guest-mail-admin-kubeconfig", "fresh"),
     ];
     for (place, verdict) in expected {
