@@ -25,7 +25,14 @@ async fn what_was_planned_is_deleted_told_and_brought_back_byte_for_byte() {
     assert_whole(&desk);
 
     let short = &plan.id[7..15];
-    let undone = desk.run(&["undo", &format!("{short}/{}", action.id), "--out", "$TMP/undo.json"]);
+    let undone = desk.run(&[
+        "undo",
+        &format!("{short}/{}", action.id),
+        "--out",
+        "$TMP/undo.json",
+        "--kubeconfig",
+        "$TMP/kubeconfig",
+    ]);
     assert_eq!(undone.status.code(), Some(0), "{}", said(&undone));
     let undo = Plan::read(&std::fs::read_to_string(desk.path("undo.json")).unwrap()).unwrap();
     let args = desk.apply_args("$TMP/undo.json", &undo, &undo.actions[0]);

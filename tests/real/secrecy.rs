@@ -71,7 +71,20 @@ async fn nothing_that_deleting_on_a_real_cluster_writes_holds_a_secret() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     spoken.push(("apply", output));
     let entry = format!("{}/{}", &plan.id[7..15], action.id);
-    spoken.push(("undo", desk.run(&["undo", &entry, "--out", "$TMP/undo.json", "-v", "--log", "$TMP/log"])));
+    spoken.push((
+        "undo",
+        desk.run(&[
+            "undo",
+            &entry,
+            "--out",
+            "$TMP/undo.json",
+            "--kubeconfig",
+            "$TMP/kubeconfig",
+            "-v",
+            "--log",
+            "$TMP/log",
+        ]),
+    ));
     let undo = Plan::read(&std::fs::read_to_string(desk.path("undo.json")).unwrap()).unwrap();
     let restore = desk.apply_args("$TMP/undo.json", &undo, &undo.actions[0]);
     spoken.push(("restore", desk.run(&[&restore[..], &["-v", "--log", "$TMP/log", "-o", "json"]].concat())));

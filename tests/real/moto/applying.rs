@@ -96,11 +96,10 @@ fn said(output: &Output) -> String {
 }
 
 fn plan(folder: &Path) -> (Plan, Output) {
-    let args = ["plan", "--domain", "machineset-capacity", "-o", "json", "--settle", "0s"];
+    let args = ["plan", "--domain", "machineset-capacity", "-o", "json", "--settle", "0s", "--out", "plan.json"];
     let output = trueup(folder, &args);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let plan = Plan::read(&text).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
-    std::fs::write(folder.join("plan.json"), text).unwrap();
     (plan, output)
 }
 
