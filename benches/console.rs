@@ -3,6 +3,13 @@
 //! `cargo bench --bench console [-- ROWS]`: 100,000 rows, and the filter over 10,000 as well. Medians and the 99th
 //! percentile of many runs on one thread.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 
@@ -16,7 +23,7 @@ use ratatui::style::{Color, Modifier, Style};
 use support::now;
 use trueup::console::filter::{Fields, Filter, Scratch};
 use trueup::console::table::{
-    Cell, Column, Direction, Glyphs, ListState, Look, Membership, Order, RowLook, TableRow, TableView, age, draw,
+    Cell, Column, Direction, Glyphs, ListState, Membership, Order, RowStyle, TableRow, TableStyle, TableView, age, draw,
 };
 use trueup_core::engine::State;
 
@@ -74,12 +81,12 @@ fn small_order(rows: &[Row]) -> Rows {
 
 struct Drawn<'a> {
     row: &'a Row,
-    look: RowLook,
+    style: RowStyle,
 }
 
 impl TableRow for Drawn<'_> {
-    fn look(&self) -> RowLook {
-        self.look
+    fn style(&self) -> RowStyle {
+        self.style
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
@@ -106,7 +113,7 @@ fn frames(rows: &[Row], order: &Rows) {
         Column::new("VERDICT", 14).weight(1),
         Column::new("AGE", 4).right(),
     ];
-    let look = Look {
+    let style = TableStyle {
         header: Style::new().add_modifier(Modifier::BOLD),
         cursor: Style::new().add_modifier(Modifier::REVERSED),
         mark: Style::new(),
@@ -127,14 +134,18 @@ fn frames(rows: &[Row], order: &Rows) {
             let view = TableView {
                 columns: &columns,
                 sort: Some((4, Direction::Ascending)),
-                look: &look,
+                style: &style,
                 first: list.window().start,
                 total: order.shown(),
                 border: Some(SCREEN.width - 1),
             };
             let drawn = |id: &u32| Drawn {
                 row: &rows[*id as usize],
-                look: RowLook { cursor: list.cursor() == Some(id), marked: list.is_marked(id), ..RowLook::default() },
+                style: RowStyle {
+                    cursor: list.cursor() == Some(id),
+                    marked: list.is_marked(id),
+                    ..RowStyle::default()
+                },
             };
             draw(&view, order.window(list.window()).map(drawn), area, &mut after);
             cells += before.diff_iter(&after).count();

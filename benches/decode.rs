@@ -2,6 +2,12 @@
 //!
 //! `cargo bench --bench decode [-- OBJECTS]` prints objects/s on one core and resident bytes per stored object.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

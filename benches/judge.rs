@@ -2,6 +2,12 @@
 //!
 //! `cargo bench --bench judge`: 1,000,000 facts, 100,000 references, 10,000 subjects in 100 guests.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

@@ -2,6 +2,12 @@
 //!
 //! `cargo bench --bench kubeconfig`: 10,000 of each kind on one core.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

@@ -4,6 +4,13 @@
 //! it, and prints the time until the collection is complete, the ratio to curl, and the peak memory of a process that does
 //! nothing else. Without the server it prints a line and exits.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

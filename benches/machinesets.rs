@@ -2,6 +2,12 @@
 //!
 //! `cargo bench --bench machinesets`: 2,000 MachineSets over 5 regions and 40 types, on one core.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

@@ -5,6 +5,12 @@
 //!
 //! `cargo bench --bench powervs`.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

@@ -3,6 +3,12 @@
 //! `cargo bench --bench screen [-- ROWS]`: 10,000 rows and 100,000, on a screen of 200×50. Medians and the 99th
 //! percentile of many runs on one thread; nothing waits for a terminal.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 
@@ -19,9 +25,9 @@ use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
 use trueup::console::task::{RequestId, Start, SubjectDetail, Task, TaskReply};
 use trueup::console::terminal::{ColorDepth, Writer};
-use trueup::console::theme::{DEFAULT, Signs, Themes};
+use trueup::console::theme::{DEFAULT, GlyphSet, Themes};
 use trueup::console::update::update;
-use trueup::console::view::{Look, view};
+use trueup::console::view::{Appearance, view};
 use trueup_checks::Check as _;
 use trueup_checks::hosted_oidc::{self, HostedOidc};
 use trueup_checks::judgements::CurrentJudgement;
@@ -36,7 +42,7 @@ const FILTERS: [&str; 3] = ["client", "verdict:orphan", "name~77"];
 /// A console without a terminal.
 struct Bench {
     model: Model,
-    look: Look,
+    appearance: Appearance,
     hits: HitMap,
     writer: Writer,
     shown: Buffer,
@@ -111,7 +117,7 @@ impl Bench {
         let theme = themes.resolve(DEFAULT).expect("the default theme is whole");
         let mut bench = Self {
             model: Model::new(now(), SCREEN, Zone::Utc),
-            look: Look { theme, signs: Signs::Unicode },
+            appearance: Appearance { theme, signs: GlyphSet::Unicode },
             hits: HitMap::default(),
             writer: Writer::new(ColorDepth::True),
             shown: Buffer::empty(SCREEN),
@@ -151,7 +157,7 @@ impl Bench {
 
     fn frame(&mut self) -> usize {
         self.next.reset();
-        let drawn = view(&self.model, &self.look, SCREEN, &mut self.next);
+        let drawn = view(&self.model, &self.appearance, SCREEN, &mut self.next);
         self.hits = drawn.hits;
         self.bytes += self.writer.frame(&self.shown, &self.next, drawn.cursor).len();
         std::mem::swap(&mut self.shown, &mut self.next);
@@ -198,8 +204,8 @@ fn held(state: State) -> CurrentJudgement {
 
 /// As long as those of the real check.
 fn explanation(subject: &SubjectId) -> Explanation {
-    let evidence = |says: &str| Evidence {
-        says: says.to_owned(),
+    let evidence = |message: &str| Evidence {
+        message: message.to_owned(),
         object: "mgmt HostedControlPlane clusters-guest-a/guest-a".to_owned(),
         field: "spec.configuration.authentication.oidcProviders".to_owned(),
         resource_version: "123456".to_owned(),
@@ -207,14 +213,14 @@ fn explanation(subject: &SubjectId) -> Explanation {
     Explanation {
         uid: None,
         created: Some(now()),
-        summary: format!("{} is a copy nobody refers to, and HyperShift made it", subject.name),
+        summary: format!("{} is a copy without references, and HyperShift made it", subject.name),
         expected: serde_json::Value::Null,
         actual: serde_json::json!({"labels": {"hypershift.openshift.io/managed": "true"}, "keys": ["clientSecret"]}),
         evidence: [
             "the control plane names other secrets, and this one is not among them",
             "the guest's Authentication names other secrets, and this one is not among them",
             "no Proxy, Image, APIServer or OAuth of the guest refers to it",
-            "it carries the labels that HyperShift puts on its copies and nobody else does",
+            "it carries the labels that HyperShift puts on its copies",
         ]
         .map(evidence)
         .to_vec(),

@@ -3,6 +3,12 @@
 //! `cargo bench --bench snapshot [-- OBJECTS]` creates the folders in a temporary folder and prints, for each, the time of
 //! the library's steps and of `trueup plan --from` as a whole. CPU time includes all threads.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark measures with the real clock and prints"
+)]
+
 #[path = "support/mod.rs"]
 mod support;
 

@@ -4,19 +4,31 @@
 //! often each fault occurred; `--seed S --trace` prints one step by step. Exit code 1: an invariant was violated, or a fault
 //! occurred too rarely for the rest to mean much.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "an example measures with the real clock and prints"
+)]
+#![expect(clippy::wildcard_enum_match_arm, reason = "the last arm covers what a history does not use")]
+
 #[path = "../tests/histories/mod.rs"]
 mod histories;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Count, HistoryResult, Kind, Tracing, Way, hostile, play};
+use histories::{Count, EditSeen, Edited, FIELDS, HistoryResult, Kind, Marked, Tracing, Way, hostile, play};
 
 /// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
+
+/// From this many histories on, each field and each pair of fields has to have been edited so often.
+const EDITS_FROM: u64 = 1_000_000;
+const EDITS_MIN: u64 = 1_000;
 
 /// How many violations are printed.
 const SHOWN_MAX: usize = 10;
@@ -40,6 +52,9 @@ struct Args {
     /// End at the first violation
     #[arg(long)]
     first: bool,
+    /// Play for so many seconds at most
+    #[arg(long, default_value_t = u64::MAX)]
+    seconds: u64,
     /// Delete in so many hostile worlds, the way others do and the way trueup does, and count the wrong ones
     #[arg(long)]
     compare: Option<u64>,
@@ -50,6 +65,18 @@ struct Tally {
     fired: Vec<u64>,
     broken: Vec<(u64, String)>,
     requests: u64,
+    edits: EditTally,
+}
+
+/// How often each field of a plan file was edited.
+#[derive(Default)]
+struct EditTally {
+    /// By field: alone, by mark, without and with `--foreign-plan`.
+    one: BTreeMap<usize, [[u64; 2]; 3]>,
+    two: BTreeMap<(usize, usize), u64>,
+    /// By field, alone or with another: of which something was approved, and of undo plans.
+    approved: BTreeMap<usize, u64>,
+    undo: BTreeMap<usize, u64>,
 }
 
 fn main() -> ExitCode {
@@ -111,21 +138,23 @@ fn many(args: &Args) -> ExitCode {
     let (next, ended) = (AtomicU64::new(args.from), AtomicBool::new(false));
     let until = args.from + args.seeds;
     let began = Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..args.threads.max(1) {
-            scope.spawn(|| {
-                while !ended.load(Ordering::Relaxed) {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= until {
-                        break;
-                    }
-                    let result = play(seed, false);
-                    ended.fetch_or(args.first && result.broken.is_some(), Ordering::Relaxed);
-                    count(&mut tally.lock().expect("no thread panics with it"), seed, result);
-                }
-            });
+    let work = || {
+        while !ended.load(Ordering::Relaxed) {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= until {
+                break;
+            }
+            let result = play(seed, false);
+            let is_over = began.elapsed().as_secs() >= args.seconds;
+            ended.fetch_or(args.first && result.broken.is_some() || is_over, Ordering::Relaxed);
+            count(&mut tally.lock().expect("no thread panics with it"), seed, result);
         }
-    });
+    };
+    // One thread is the main thread: allocation is cheaper in a process without another.
+    match args.threads {
+        0 | 1 => work(),
+        more => std::thread::scope(|scope| (0..more).for_each(|_| drop(scope.spawn(work)))),
+    }
     let seconds = began.elapsed().as_secs_f64();
     let mut tally = tally.into_inner().expect("no thread panics with it");
     tally.broken.sort();
@@ -137,6 +166,7 @@ fn count(tally: &mut Tally, seed: u64, result: HistoryResult) {
         *count += u64::from(result.fired.has(*kind));
     }
     tally.requests += result.requests;
+    result.edits.into_iter().for_each(|seen| tally.edits.add(seen));
     tally.broken.extend(result.broken.map(|broken| (seed, broken)));
 }
 
@@ -149,6 +179,8 @@ fn show(args: &Args, tally: &Tally, played: u64, seconds: f64) -> ExitCode {
         let share = *count as f64 * 100.0 / played as f64;
         println!("{:<52} {share:>8.2} %{}", kind.as_str(), if too_rare { "  too rare" } else { "" });
     }
+    let few = tally.edits.show();
+    let too_few = if played >= EDITS_FROM { few } else { 0 };
     let each = played as f64 / seconds;
     println!(
         "\n{played} histories in {seconds:.1} s on {} threads: {each:.0}/s, {:.0}/s per thread, {:.0} requests/s",
@@ -156,9 +188,66 @@ fn show(args: &Args, tally: &Tally, played: u64, seconds: f64) -> ExitCode {
         each / args.threads as f64,
         tally.requests as f64 / seconds
     );
-    println!("{} violations, {rare} kinds too rare", tally.broken.len());
+    println!("{} violations, {rare} kinds too rare, {too_few} edits too rare", tally.broken.len());
     for (seed, broken) in tally.broken.iter().take(SHOWN_MAX) {
         println!("  --seed {seed} --trace   {broken}");
     }
-    if tally.broken.is_empty() && rare == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if tally.broken.is_empty() && rare == 0 && too_few == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+impl EditTally {
+    fn add(&mut self, EditSeen { edited, marked, accepts_foreign, is_undo, is_approved }: EditSeen) {
+        let fields = match edited {
+            Edited::Together(_) => return,
+            Edited::One(field) => {
+                let mark = Marked::ALL.iter().position(|one| *one == marked).unwrap_or_default();
+                self.one.entry(field).or_default()[mark][usize::from(accepts_foreign)] += 1;
+                vec![field]
+            }
+            Edited::Two(one, other) => {
+                *self.two.entry((one, other)).or_default() += 1;
+                vec![one, other]
+            }
+        };
+        for field in fields {
+            *self.approved.entry(field).or_default() += u64::from(is_approved);
+            *self.undo.entry(field).or_default() += u64::from(is_undo);
+        }
+    }
+
+    /// Prints the counters. Returns how many fields and pairs were edited less often than [`EDITS_MIN`].
+    fn show(&self) -> usize {
+        println!(
+            "\nedited field: alone by mark valid/old/none without and with --foreign-plan; in pairs; in undos; approved"
+        );
+        let pairs = |field: usize| -> Vec<u64> {
+            self.two
+                .iter()
+                .filter(|((one, other), _)| *one == field || *other == field)
+                .map(|(_, count)| *count)
+                .collect()
+        };
+        let mut few = 0;
+        for (place, field) in FIELDS.iter().enumerate() {
+            let one = self.one.get(&place).copied().unwrap_or_default();
+            let alone: u64 = one.iter().flatten().sum();
+            let pairs = pairs(place);
+            let of = |counts: &BTreeMap<usize, u64>| counts.get(&place).copied().unwrap_or_default();
+            let (total, fewest) = (pairs.iter().sum::<u64>(), pairs.iter().min().copied().unwrap_or_default());
+            few += usize::from(alone < EDITS_MIN);
+            println!(
+                "{:<26} {alone:>6} {:>6?}; {} pairs, {total}, each {fewest} or more; {}; {}",
+                field.as_str(),
+                one,
+                pairs.len(),
+                of(&self.undo),
+                of(&self.approved)
+            );
+        }
+        let all = FIELDS.len() * (FIELDS.len() - 1) / 2;
+        let fewest = if self.two.len() < all { 0 } else { self.two.values().min().copied().unwrap_or_default() };
+        let seen: u64 = self.two.values().sum();
+        println!("{} of {all} pairs of fields, {seen} files, each pair {fewest} times or more", self.two.len());
+        few + all - self.two.values().filter(|count| **count >= EDITS_MIN).count()
+    }
 }

@@ -19,9 +19,9 @@ use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
 use trueup::console::settings::ModelSettings;
 use trueup::console::task::{PlanTarget, Planned, Stage, Start, SubjectDetail, Task, TaskReply};
-use trueup::console::theme::{Signs, Themes};
+use trueup::console::theme::{GlyphSet, Themes};
 use trueup::console::update::update;
-use trueup::console::view::{Look, view};
+use trueup::console::view::{Appearance, view};
 use trueup_checks::judgements::explained;
 use trueup_checks::registry;
 use trueup_core::decode::Digester;
@@ -57,56 +57,57 @@ async fn main() -> std::io::Result<()> {
     live.resync();
     live.wait_settled(PATIENCE).await;
     std::fs::create_dir_all(FOLDER)?;
-    let mut scene = Scene::open(live);
-    scene.press("jjj");
-    scene.record("fleet")?;
-    scene.press("1");
-    scene.seek("ext-auth-console");
-    scene.record("check")?;
-    scene.press("/");
-    scene.press("cluster:guest-payments state:extra");
-    scene.record("filter")?;
-    scene.key(KeyCode::Enter);
-    scene.press(" ");
-    scene.seek("ext-auth-ca");
-    scene.press(" r");
-    scene.record("plan")?;
-    scene.press("a");
-    scene.passes(1);
-    scene.press(&CLUSTER[..9]);
-    scene.record("approval")?;
-    scene.press(&CLUSTER[9..]);
-    scene.key(KeyCode::Enter);
-    scene.record("activity")?;
-    scene.press("0?");
-    scene.record("help")
+    let mut recorder = Recorder::open(live);
+    recorder.press("jjj");
+    recorder.record("fleet")?;
+    recorder.press("1");
+    recorder.seek("ext-auth-console");
+    recorder.record("check")?;
+    recorder.press("/");
+    recorder.press("cluster:guest-payments state:extra");
+    recorder.record("filter")?;
+    recorder.key(KeyCode::Enter);
+    recorder.press(" ");
+    recorder.seek("ext-auth-ca");
+    recorder.press(" r");
+    recorder.record("plan")?;
+    recorder.press("a");
+    recorder.passes(1);
+    recorder.press(&CLUSTER[..9]);
+    recorder.record("approval")?;
+    recorder.press(&CLUSTER[9..]);
+    recorder.key(KeyCode::Enter);
+    recorder.record("activity")?;
+    recorder.press("0?");
+    recorder.record("help")
 }
 
 /// The console without a terminal, and its services.
-struct Scene {
+struct Recorder {
     model: Model,
     hits: HitMap,
-    look: Look,
+    appearance: Appearance,
     live: Live,
     now: Timestamp,
 }
 
-impl Scene {
+impl Recorder {
     fn open(live: Live) -> Self {
         let now = live.view().now.round(jiff::Unit::Second).expect("a second is a unit");
         let themes = Themes::built_in();
-        let look = Look { theme: themes.resolve(THEME).expect("it is built in"), signs: Signs::Unicode };
-        let mut scene = Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), look, live, now };
-        let checks = scene.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
+        let appearance = Appearance { theme: themes.resolve(THEME).expect("it is built in"), signs: GlyphSet::Unicode };
+        let mut recorder =
+            Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), appearance, live, now };
+        let checks = recorder.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
-        scene.reply(TaskReply::Started(Box::new(start)));
-        scene.reply(TaskReply::Settings(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
-        let findings = scene.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
-        let clusters = scene.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
+        recorder.reply(TaskReply::Started(Box::new(start)));
+        recorder.reply(TaskReply::Settings(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
+        let findings = recorder.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
+        let clusters = recorder.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
         // Findings first: findings of a cluster that was not read yet are not news.
-        scene.happens(What::Data(Box::new(Update { findings, ..Update::default() })));
-        scene.happens(What::Data(Box::new(Update { clusters, ..Update::default() })));
-        scene
+        recorder.happens(What::Data(Box::new(Update { findings, ..Update::default() })));
+        recorder.happens(What::Data(Box::new(Update { clusters, ..Update::default() })));
+        recorder
     }
 
     fn passes(&mut self, seconds: i64) {
@@ -166,8 +167,8 @@ impl Scene {
                 let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new() });
                 self.reply(TaskReply::Planned { ask, plan: Ok(plan) });
             }
-            Task::Apply(approved) => {
-                let actions: Vec<String> = approved.plan().actions.iter().map(|action| action.id.clone()).collect();
+            Task::Apply(approval) => {
+                let actions: Vec<String> = approval.plan.actions.iter().map(|action| action.id.clone()).collect();
                 self.progress(&actions[0], &[Stage::Intended, Stage::Sent, Stage::Answered]);
                 self.progress(&actions[0], &[Stage::Ended(ActionResult::Done(VerifiedState::Gone))]);
                 self.progress(&actions[1], &[Stage::Intended, Stage::Sent]);
@@ -224,7 +225,7 @@ impl Scene {
     fn record(&mut self, name: &str) -> std::io::Result<()> {
         self.model.now = self.now;
         let mut buffer = Buffer::empty(AREA);
-        self.hits = view(&self.model, &self.look, AREA, &mut buffer).hits;
+        self.hits = view(&self.model, &self.appearance, AREA, &mut buffer).hits;
         let file = |end: &str| Path::new(FOLDER).join(format!("{name}.{end}"));
         std::fs::write(file("txt"), capture::text(&buffer))?;
         std::fs::write(file("svg"), capture::svg(&buffer, &capture::Palette::DARK))

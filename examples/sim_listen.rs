@@ -2,6 +2,12 @@
 //!
 //! `cargo run --example sim_listen > /tmp/kubeconfig & kubectl --kubeconfig /tmp/kubeconfig get configmaps -A`
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "an example measures with the real clock and prints"
+)]
+
 use std::net::SocketAddr;
 
 use jiff::Timestamp;

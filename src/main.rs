@@ -1,4 +1,4 @@
-//! The door: everything is in the library, so that tests and benches can reach it.
+//! The binary. Everything else is in the library, where tests and benches can reach it.
 
 fn main() -> std::process::ExitCode {
     trueup::cli::run()

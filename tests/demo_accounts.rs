@@ -1,4 +1,9 @@
-//! The demo's IBM Cloud account as `trueup demo` shows it: what runs, what goes, what moved, and what nobody has any more.
+//! The demo's IBM Cloud account as `trueup demo` shows it: running, deleting, moved and orphaned resources.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -42,9 +47,9 @@ fn shown() -> BTreeMap<String, usize> {
 fn the_account_has_a_teardown_a_move_a_half_tag_and_orphans() {
     let counts = shown();
     let of = |word: &str| counts.get(word).copied().unwrap_or_default();
-    // Nine resources go with lagoon; two orphans could, when somebody ticks them.
+    // Nine resources go with lagoon; two orphans can be included.
     assert_eq!((of("delete"), of("orphan")), (11, 2), "{counts:?}");
-    // A DHCP server has no tags of its own, so that eight of nine stale ones can be owned anew.
+    // A DHCP server has no tags of its own, so that eight of nine stale ones can get a new owner.
     assert_eq!((of("stale-owner"), of("re-own")), (9, 8), "{counts:?}");
     assert_eq!(of("half-tagged"), 1, "{counts:?}");
     assert!(of("locked") > 0, "{counts:?}");
@@ -127,7 +132,7 @@ fn action_on<'p>(plan: &'p Value, verb: &str, id: &str) -> &'p Value {
 }
 
 #[test]
-fn an_orphan_is_deleted_when_its_account_is_named_and_not_before() {
+fn an_orphan_is_deleted_only_when_its_account_is_confirmed() {
     let served = served();
     let plan = served.plan();
     let delete = action_on(&plan, "delete", "cos-quarry");
@@ -176,7 +181,7 @@ fn both_connections_of_a_gateway_are_tagged_in_one_run() {
 }
 
 #[test]
-fn a_new_owner_is_taken_back() {
+fn a_new_owner_is_undone() {
     let served = served();
     let plan = served.plan();
     let re_own = action_on(&plan, "re-own", "r006-tundra-vpc");

@@ -1,5 +1,10 @@
 //! `trueup demo` as a shell sees it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -17,7 +22,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn a_headless_demo_says_where_its_kubeconfig_is_and_cleans_up_when_it_is_ended() {
+fn a_headless_demo_prints_its_kubeconfig_path_and_cleans_up() {
     for name in ["TERM", "INT"] {
         let folder = tempfile::tempdir().unwrap();
         let mut child = start(folder.path(), &["--headless", "--clusters", "1", "--objects", "10"]);
@@ -39,7 +44,7 @@ fn a_headless_demo_says_where_its_kubeconfig_is_and_cleans_up_when_it_is_ended()
 }
 
 #[test]
-fn a_demo_shows_its_fleet_from_inside_the_process_and_leaves_nothing_behind() {
+fn a_demo_shows_its_embedded_fleet_and_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = start(folder.path(), &[]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -54,7 +59,7 @@ fn a_demo_shows_its_fleet_from_inside_the_process_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_demo_that_is_shown_and_served_removes_its_kubeconfig_when_interrupted() {
+fn a_served_demo_removes_its_kubeconfig_when_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = start(folder.path(), &["--listen", "127.0.0.1:0"]);
     let mut errors = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -66,7 +71,7 @@ fn a_demo_that_is_shown_and_served_removes_its_kubeconfig_when_interrupted() {
 }
 
 #[test]
-fn the_demos_account_is_read_like_any_other_and_its_key_is_never_shown() {
+fn the_demo_account_is_read_and_its_key_is_never_shown() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = start(folder.path(), &["--headless", "--listen", "127.0.0.1:0"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);

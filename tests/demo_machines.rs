@@ -1,5 +1,10 @@
 //! The demo's machines as `trueup demo` shows them: every way a login and an annotation go wrong, and what can be written.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -40,7 +45,7 @@ fn shown() -> (BTreeMap<String, String>, BTreeSet<String>) {
 }
 
 #[test]
-fn every_step_of_a_login_goes_wrong_somewhere_and_what_is_known_can_be_written() {
+fn every_step_of_a_login_fails_somewhere_and_known_types_are_planned() {
     let (mut verdicts, mut actions) = shown();
     // It changes while the story runs: what it is depends on how long this takes.
     verdicts.remove("pool-burst");

@@ -1,5 +1,10 @@
 //! The demo's clusters with a control plane of their own, judged: each tells its part of going over to OIDC and back.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -156,7 +161,7 @@ fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stay
     let mut runner = scenario.runner();
     let ours = ["auth-config", "KubeAPIServer /cluster"];
     let mut seen: Vec<Vec<String>> = Vec::new();
-    // Somebody changes the audiences at the thirtieth tick; three nodes take two ticks each.
+    // The scenario changes the audiences at the thirtieth tick; three nodes take two ticks each.
     for _ in 0..45 {
         runner.tick();
         let now = troubles(&scenario, "ocp-oslo");
@@ -173,7 +178,7 @@ fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stay
 }
 
 #[test]
-fn other_clusters_of_the_story_have_nothing_to_judge_here() {
+fn other_clusters_of_the_scenario_have_no_subjects() {
     let scenario = scenario();
     for name in ["mgmt-eu", "mgmt-us", "stage-1", "guest-payments"] {
         assert_eq!(troubles(&scenario, name), BTreeMap::new(), "{name}");

@@ -1,6 +1,11 @@
 //! The demo's first scene, judged: every verdict of the hosted-oidc check is there to be seen, and kubeconfigs in every
 //! plight.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -164,7 +169,7 @@ fn counted(judged: &BTreeMap<String, String>) -> BTreeMap<&str, usize> {
 }
 
 #[test]
-fn the_first_scene_shows_every_verdict() {
+fn the_initial_scenario_shows_every_verdict() {
     let judged = judge(&scenario(0, 0));
     let listed: Vec<String> = judged.iter().map(|(place, verdict)| format!("{place}: {verdict}")).collect();
     let counts: Vec<(&str, usize)> = counted(&judged).into_iter().collect();
@@ -192,10 +197,10 @@ fn the_first_scene_shows_every_verdict() {
 }
 
 #[test]
-fn more_guests_and_objects_make_more_to_judge() {
+fn more_guests_and_objects_give_more_findings() {
     let (small, large) = (judge(&scenario(0, 0)), judge(&scenario(20, 290)));
     let foreign = |judged: &BTreeMap<String, String>| counted(judged)["foreign"];
-    // Every guest has two objects that are nobody's business. Of the ten that each of the 29 reachable guests gets,
+    // Every guest has two objects that no check reads. Of the ten that each of the 29 reachable guests gets,
     // five are Secrets; those of guest-audit are hidden.
     assert_eq!(foreign(&large), foreign(&small) + 20 * 2 + 290 - 5);
     let clusters: BTreeSet<&str> = large.keys().filter_map(|place| place.split(' ').next()).collect();
@@ -203,7 +208,7 @@ fn more_guests_and_objects_make_more_to_judge() {
 }
 
 #[test]
-fn a_provider_comes_and_goes_and_leaves_orphans_behind() {
+fn a_removed_provider_leaves_orphans() {
     let scenario = scenario(0, 0);
     let mut runner = scenario.runner();
     let mut seen = Vec::new();
@@ -225,13 +230,13 @@ fn a_provider_comes_and_goes_and_leaves_orphans_behind() {
         "orphan-certain",
     ];
     assert_eq!(words, expected);
-    // Where nobody changes anything, a verdict holds: there is time to act on it.
+    // Without changes a verdict holds.
     let orphan = find(&judge(&scenario), "guest-payments Secret openshift-config/ext-auth-console");
     assert_eq!(orphan.as_deref(), Some("orphan-certain"));
 }
 
 #[test]
-fn a_rotated_secret_is_stale_until_the_operator_looks_at_everything_again() {
+fn a_rotated_secret_is_stale_until_the_operator_resyncs() {
     let scenario = scenario(0, 0);
     let mut runner = scenario.runner();
     let secret = "guest-search Secret openshift-config/okta-console";
@@ -260,7 +265,7 @@ fn tick_until(runner: &mut ScenarioRunner, wanted: impl Fn(&ScenarioEvent) -> bo
 }
 
 #[test]
-fn the_first_scene_has_kubeconfigs_in_every_plight() {
+fn the_initial_scenario_has_every_kubeconfig_fault() {
     let judged = judge_by(&Kubeconfigs, &scenario(0, 0), start());
     let of = |place: &str| find(&judged, place).unwrap_or_else(|| panic!("{place}: {judged:#?}"));
     let expected = [
@@ -281,7 +286,7 @@ fn the_first_scene_has_kubeconfigs_in_every_plight() {
 }
 
 #[test]
-fn a_provider_renews_what_a_controller_copies_unless_one_of_them_is_stuck() {
+fn a_renewed_source_is_copied_unless_a_controller_is_stuck() {
     let scenario = scenario(0, 0);
     let mut runner = scenario.runner();
     let ticks = 700;

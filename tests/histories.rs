@@ -1,12 +1,18 @@
 //! Simulated histories: the invariants hold in all of them, and everything that can go wrong did in some.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 #[path = "histories/mod.rs"]
 mod histories;
 
 use std::process::Command;
 use std::sync::Mutex;
 
-use histories::{Count, HistoryResult, Kind, Tracing, Way, hostile, play};
+use histories::{Count, EditSeen, Edited, FIELDS, HistoryResult, Kind, Marked, Tracing, Way, hostile, play};
 
 /// As many as a debug build plays in some 30 seconds on two cores.
 const SEEDS: usize = 1_500;
@@ -14,30 +20,48 @@ const THREADS: usize = 2;
 
 #[test]
 fn no_invariant_is_violated_in_any_history_and_every_fault_occurs() {
-    let fired: Mutex<Vec<u64>> = Mutex::new(vec![0; Kind::ALL.len()]);
+    let seen = Mutex::new(Seen { fired: vec![0; Kind::ALL.len()], edits: Vec::new() });
     std::thread::scope(|scope| {
         for first in 0..THREADS {
-            let fired = &fired;
-            scope.spawn(move || (first..SEEDS).step_by(THREADS).for_each(|seed| hold(seed as u64, fired)));
+            let seen = &seen;
+            scope.spawn(move || (first..SEEDS).step_by(THREADS).for_each(|seed| hold(seed as u64, seen)));
         }
     });
-    let fired = fired.into_inner().unwrap();
+    let Seen { fired, edits } = seen.into_inner().unwrap();
     let never: Vec<&str> =
         fired.iter().zip(Kind::ALL).filter(|(count, _)| **count == 0).map(|(_, kind)| kind.as_str()).collect();
     assert!(never.is_empty(), "in none of {SEEDS} histories: {never:?}");
+    let is_edited = |place: usize| edits.iter().any(|seen| seen.edited == Edited::One(place));
+    let never: Vec<String> =
+        FIELDS.iter().enumerate().filter(|(place, _)| !is_edited(*place)).map(|(_, field)| field.as_str()).collect();
+    assert!(never.is_empty(), "edited in none of {SEEDS} histories: {never:?}");
+    for (marked, accepts_foreign) in Marked::ALL.into_iter().flat_map(|marked| [(marked, false), (marked, true)]) {
+        let is_such = |seen: &EditSeen| seen.marked == marked && seen.accepts_foreign == accepts_foreign;
+        assert!(edits.iter().any(is_such), "no edited file: {marked:?}, --foreign-plan {accepts_foreign}");
+    }
+    assert!(edits.iter().any(|seen| seen.is_undo), "no undo was edited");
+    assert!(edits.iter().any(|seen| seen.is_approved), "every edited file was refused");
+}
+
+/// What occurred in the histories that were played.
+struct Seen {
+    fired: Vec<u64>,
+    edits: Vec<EditSeen>,
 }
 
 /// Plays one history; one that violates an invariant is printed from its beginning.
-fn hold(seed: u64, fired: &Mutex<Vec<u64>>) {
+fn hold(seed: u64, seen: &Mutex<Seen>) {
     let result = play(seed, false);
     if let Some(broken) = result.broken {
         let HistoryResult { trace, .. } = play(seed, true);
         panic!("seed {seed}: {broken}\n{}", trace.join("\n"));
     }
     assert!(result.requests > 0, "seed {seed} sent no request");
-    for (count, kind) in fired.lock().unwrap().iter_mut().zip(Kind::ALL) {
+    let mut seen = seen.lock().unwrap();
+    for (count, kind) in seen.fired.iter_mut().zip(Kind::ALL) {
         *count += u64::from(result.fired.has(*kind));
     }
+    seen.edits.extend(result.edits);
 }
 
 #[test]

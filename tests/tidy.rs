@@ -1,14 +1,21 @@
 //! Rules the compiler cannot hold: purity, one place that sends deletes, files that are never compiled, file sizes,
-//! and the crates a crate may depend on.
+//! the crates a crate may depend on, and banned words.
 //!
 //! Each rule is a function from source files to breaches, so that a test can plant a breach and see it found.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
 
 #[path = "tidy/clouds.rs"]
 mod clouds;
 #[path = "tidy/rules.rs"]
 mod rules;
+#[path = "tidy/wording.rs"]
+mod wording;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rules::{Breach, SourceFile};
 
@@ -17,6 +24,14 @@ fn the_sources_keep_the_rules() {
     let files = sources(&["src"]);
     assert!(files.len() > 500, "the sources were not found: {}", files.len());
     let breaches = rules::all(&files);
+    assert!(breaches.is_empty(), "{}", listed(&breaches));
+}
+
+#[test]
+fn texts_use_no_banned_word() {
+    let files = texts();
+    assert!(files.len() > 1_000, "the texts were not found: {}", files.len());
+    let breaches = wording::breaches(&files);
     assert!(breaches.is_empty(), "{}", listed(&breaches));
 }
 
@@ -64,7 +79,7 @@ fn each_rule_finds_a_breach_made_on_purpose() {
         assert!(quiet.is_empty(), "case: {case}: breaches before the planted one: {}", listed(&quiet));
         files.push(breaking);
         let breaches = rules::all(&files);
-        let found = breaches.iter().any(|breach| breach.says.contains(expected));
+        let found = breaches.iter().any(|breach| breach.message.contains(expected));
         assert!(found, "case: {case}: not found in {}", listed(&breaches));
     }
 }
@@ -115,13 +130,32 @@ fn root() -> &'static Path {
 fn sources(own: &[&str]) -> Vec<SourceFile> {
     let mut folders: Vec<_> = own.iter().map(|folder| root().join(folder)).collect();
     folders.extend(std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")));
+    read(folders, &["rs"])
+}
+
+/// Every text of the project: code, documents, scripts and snapshots.
+fn texts() -> Vec<SourceFile> {
+    let folders = ["src", "crates", "tests", "docs", "examples", "benches"];
+    let mut files = read(
+        folders.iter().map(|folder| root().join(folder)).collect(),
+        &["go", "md", "py", "rs", "sh", "snap", "toml", "txt"],
+    );
+    for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"] {
+        files.push(SourceFile::new(name, &std::fs::read_to_string(root().join(name)).unwrap()));
+    }
+    files
+}
+
+/// The files with these extensions below folders.
+fn read(mut folders: Vec<PathBuf>, extensions: &[&str]) -> Vec<SourceFile> {
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
+            let is_read = path.extension().is_some_and(|end| extensions.iter().any(|extension| end == *extension));
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") {
+            } else if is_read {
                 let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
                 files.push(SourceFile::new(&name, &std::fs::read_to_string(&path).unwrap()));
             }
@@ -136,5 +170,5 @@ fn file(path: &str, code: &str) -> SourceFile {
 }
 
 fn listed(breaches: &[Breach]) -> String {
-    breaches.iter().map(|breach| format!("\n{}: {}", breach.place, breach.says)).collect()
+    breaches.iter().map(|breach| format!("\n{}: {}", breach.place, breach.message)).collect()
 }

@@ -1,5 +1,11 @@
-//! A check nobody has heard of: with a bar, a tree and a form it has its tab, list, detail, answers, plan, settings and
+//! A check that the program does not know: with a bar, a tree and a form it has its tab, list, detail, answers, plan, settings and
 //! help, and not a line of the console, the engine, the config or the commands knows its name.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,9 +23,9 @@ use trueup::console::event::{Event, What};
 use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
 use trueup::console::task::{PlanTarget, Planned, Start, SubjectDetail, Task, TaskReply};
-use trueup::console::theme::{Signs, Theme};
+use trueup::console::theme::{GlyphSet, Theme};
 use trueup::console::update::update;
-use trueup::console::view::{Look, view};
+use trueup::console::view::{Appearance, view};
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_checks::registry::Entry;
 use trueup_checks::{
@@ -30,7 +36,7 @@ use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
 use trueup_core::engine::{
     AccessAnswer, ActionDraft, Change, CheckName, Conditions, Evidence, Explanation, Judgement, MetadataChange,
-    Observed, Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo, access_questions, build,
+    Observed, Plan, PlanInput, PlanScope, Reason, State, SubjectId, Target, Undo, access_questions, build,
 };
 use trueup_core::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Fact, Interest, Interner, Key, Link,
@@ -57,14 +63,14 @@ struct Shelves {
 
 /// What is kept of a shelf.
 #[derive(Debug, Clone, PartialEq)]
-struct Shelf {
+struct ShelfLabel {
     uid: Uid,
     version: ResourceVersion,
     under: Option<String>,
     filled: i64,
 }
 
-impl Fact for Shelf {
+impl Fact for ShelfLabel {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let filled = raw.meta.label("filled").and_then(|text| text.parse().ok());
         Ok(Self {
@@ -104,22 +110,22 @@ enum Ruling {
 
 impl CheckRules for Shelves {
     type Fleet<'a> = ();
-    type Context<'a> = Reading<'a, Shelf>;
-    type Subject<'a> = &'a Shelf;
+    type Context<'a> = Reading<'a, ShelfLabel>;
+    type Subject<'a> = &'a ShelfLabel;
     type Ruling<'a> = Ruling;
 
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = CheckDescription {
         title: "Shelves",
         short: "SHELVES",
-        says: "whether shelves are full enough",
+        message: "whether shelves are full enough",
         columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
         verdict_width: 16,
-        forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
+        forms: &[Form { name: "space-for", title: "Is there space?", prompt: "how many books?" }],
     };
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        view.clusters().map(|cluster| shelves_of(&cluster.name).interest::<Shelf>()).collect()
+        view.clusters().map(|cluster| shelves_of(&cluster.name).interest::<ShelfLabel>()).collect()
     }
 
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
@@ -128,14 +134,14 @@ impl CheckRules for Shelves {
     }
 
     fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
-        let shelves = view.read::<Shelf>(&shelves_of(&subject.cluster));
+        let shelves = view.read::<ShelfLabel>(&shelves_of(&subject.cluster));
         let under = shelves.get(&key(subject)).present()?.under.as_deref()?;
         Some(self::subject(&subject.cluster, under))
     }
 
     fn fleet<'a>(&'a self, _: View<'a>) {}
 
-    fn context<'a>(&'a self, cluster: &ClusterName, view: View<'a>, (): &()) -> Option<Reading<'a, Shelf>> {
+    fn context<'a>(&'a self, cluster: &ClusterName, view: View<'a>, (): &()) -> Option<Reading<'a, ShelfLabel>> {
         Some(view.read(&shelves_of(cluster)))
     }
 
@@ -144,11 +150,11 @@ impl CheckRules for Shelves {
         shelves.iter().map(|(key, _)| subject(cluster, key.name.as_str())).collect()
     }
 
-    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<&'a Shelf> {
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<&'a ShelfLabel> {
         contexts.of(&id.cluster)?.get(&key(id)).present()
     }
 
-    fn rule<'a>(&'a self, _: &SubjectId, shelf: &&'a Shelf, _: &ContextCache<'a, Self>) -> Option<Ruling> {
+    fn rule<'a>(&'a self, _: &SubjectId, shelf: &&'a ShelfLabel, _: &ContextCache<'a, Self>) -> Option<Ruling> {
         Some(if shelf.filled >= self.enough { Ruling::Filled } else { Ruling::HalfEmpty })
     }
 
@@ -163,35 +169,25 @@ impl CheckRules for Shelves {
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
         let (subject, shelf) = (ruled.id, ruled.subject);
         let evidence = Evidence {
-            says: format!("its label says {} of 10", shelf.filled),
+            message: format!("its label says {} of 10", shelf.filled),
             object: format!("{} ConfigMap shelves/{}", subject.cluster, subject.name),
             field: "metadata.labels.filled".to_owned(),
             resource_version: shelf.version.to_string(),
         };
+        let target = Target {
+            cluster: subject.cluster.clone(),
+            resource: CONFIG_MAPS,
+            namespace: subject.namespace.clone(),
+            name: subject.name.clone(),
+            uid: Some(shelf.uid.clone()),
+            version: Some(shelf.version.clone()),
+            cloud: None,
+        };
+        let change = Change::Label(MetadataChange::setting([("order", "yes")]));
         let draft = ActionDraft {
-            domain: NAME,
-            restores: None,
-            target: Target {
-                cluster: subject.cluster.clone(),
-                resource: CONFIG_MAPS,
-                namespace: subject.namespace.clone(),
-                name: subject.name.clone(),
-                uid: Some(shelf.uid.clone()),
-                version: Some(shelf.version.clone()),
-                cloud: None,
-            },
-            judged: None,
-            source: None,
-            selected: true,
-            reason: Reason::NotLabelled,
-            ownership: Vec::new(),
-            stake: Stake::Reversible,
             diff: "+ order: \"yes\"\n".to_owned(),
-            change: Change::Label(MetadataChange::setting([("order", "yes")])),
             undo: Undo::RemoveWhatWasAdded,
-            depends_on: Vec::new(),
-            rests_on: Vec::new(),
-            blocked_by: Vec::new(),
+            ..ActionDraft::new(NAME, target, change, Reason::NotLabelled)
         };
         Explanation {
             uid: Some(shelf.uid.clone()),
@@ -217,10 +213,10 @@ impl CheckRules for Shelves {
     }
 
     fn answer(ruled: &Ruled<'_, '_, Self>, form: &str, typed: &str) -> Vec<String> {
-        assert_eq!(form, "room-for");
+        assert_eq!(form, "space-for");
         let free = 10 - ruled.subject.filled;
         let fits = typed.parse::<i64>().is_ok_and(|books| books <= free);
-        vec![format!("{} room for {typed} on {}", if fits { "there is" } else { "there is no" }, ruled.id.name)]
+        vec![format!("{} space for {typed} on {}", if fits { "there is" } else { "there is no" }, ruled.id.name)]
     }
 }
 
@@ -267,7 +263,7 @@ fn judged(domains: &[Box<dyn Check>]) -> (World, Judgements) {
     recorded(domains, vec![library()], &recordings, &Digester::new(&[7; 32]), now())
 }
 
-/// A console, and whoever stands behind it: the same functions the real one uses.
+/// A console with its services: the same functions as in production.
 struct Console {
     model: Model,
     domains: Vec<Box<dyn Check>>,
@@ -294,8 +290,8 @@ impl Console {
     fn take(&mut self, what: What) {
         let event = Event { at: self.model.now, what };
         let Effects { tasks, .. } = update(&mut self.model, event, &HitMap::default());
-        for told in tasks.into_iter().filter_map(|task| self.perform(task)).collect::<Vec<_>>() {
-            self.take(What::TaskReply(Box::new(told)));
+        for reply in tasks.into_iter().filter_map(|task| self.perform(task)).collect::<Vec<_>>() {
+            self.take(What::TaskReply(Box::new(reply)));
         }
     }
 
@@ -317,8 +313,8 @@ impl Console {
                 let planned = Planned { plan: self.plan(subjects), left_out: Vec::new() };
                 Some(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
             }
-            Task::Apply(approved) => {
-                self.applied.extend(approved.actions().map(|action| action.target.name.clone()));
+            Task::Apply(approval) => {
+                self.applied.extend(approval.chosen.actions(&approval.plan).map(|action| action.target.name.clone()));
                 None
             }
             _ => None,
@@ -350,7 +346,12 @@ impl Console {
 
     fn screen(&self) -> String {
         let mut buffer = Buffer::empty(self.model.area);
-        view(&self.model, &Look { theme: Theme::default(), signs: Signs::Unicode }, self.model.area, &mut buffer);
+        view(
+            &self.model,
+            &Appearance { theme: Theme::default(), signs: GlyphSet::Unicode },
+            self.model.area,
+            &mut buffer,
+        );
         capture::text(&buffer)
     }
 
@@ -369,7 +370,7 @@ fn a_new_check_has_its_tab_and_its_column_in_the_fleet() {
 }
 
 #[test]
-fn its_list_is_a_tree_with_a_bar_of_its_own() {
+fn its_list_is_a_tree_with_its_own_bar() {
     let mut console = Console::open("");
     console.letters("1");
     console.shows(&[
@@ -396,7 +397,7 @@ fn its_form_is_answered_for_the_subject_at_the_cursor() {
     console.shows(&["how many books?"]);
     console.letters("9");
     console.press(KeyCode::Enter);
-    console.shows(&["IS THERE ROOM?", "there is no room for 9 on odes"]);
+    console.shows(&["IS THERE SPACE?", "there is no space for 9 on odes"]);
 }
 
 #[test]
@@ -413,18 +414,18 @@ fn its_remedy_is_planned_approved_and_sent() {
 }
 
 #[test]
-fn its_settings_are_read_by_itself_and_slips_are_pointed_at() {
+fn the_check_reads_its_settings_and_reports_mistakes() {
     let mut console = Console::open("[domains.shelves]\nenough = 1\n");
     console.letters("1");
     console.shows(&["2 of 2", "filled"]);
     assert!(!console.screen().contains("half-empty"));
     let problems = parse_config("[domains.shelves]\nenuogh = 1\n", Path::new("/"), &[ENTRY]).unwrap_err();
-    let said: Vec<String> = problems.iter().map(|problem| problem.says.clone()).collect();
+    let said: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
     assert!(said[0].contains("enuogh") && said[0].contains("enough"), "{said:?}");
 }
 
 #[test]
-fn help_and_palette_call_it_by_its_name() {
+fn help_and_palette_use_its_title() {
     let mut console = Console::open("");
     console.letters("?");
     console.shows(&["Go to Shelves"]);

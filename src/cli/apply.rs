@@ -3,6 +3,8 @@
 //! Exit codes: 0 all applied and verified, or nothing selected; 2 partly; 3 refused for safety; 4 stale plan or other id;
 //! 130 interrupted before anything was sent.
 
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -16,14 +18,14 @@ use super::fleet;
 use super::run_plan;
 use super::terminal::print;
 use trueup_core::engine::{
-    Admission, Answers, ApprovedPlan, Chosen, ForeignPlan, Plan, PlanReadError, Provenance, Refusal, RefusalClass,
-    TargetSource, approve,
+    Answers, ApprovedPlan, Chosen, ForeignPlan, Plan, PlanReadError, Provenance, Refusal, TargetSource, approve,
+    check_answers, questions,
 };
-use trueup_operate::{Fleet, OperateError, admit, check_plan, chosen_actions};
+use trueup_operate::{Fleet, OperateError, admit, check_plan};
 
 const DOING: &str = "apply";
 
-/// A plan file is a few hundred bytes a finding; this is room for a hundred thousand.
+/// A plan file is a few hundred bytes a finding; this is enough for a hundred thousand.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 pub async fn run(context: &Context, args: &ApplyArgs) -> Result<u8, CliError> {
@@ -58,7 +60,7 @@ pub async fn apply(
     let session = context.session(config.settings.clone());
     let provenance = check_plan(&session, &plan, foreign).map_err(failed)?;
     check_flags(context, &plan, &chosen, provenance, args)?;
-    if chosen_actions(&plan, &chosen).next().is_none() {
+    if chosen.actions(&plan).next().is_none() {
         return nothing_chosen(&plan).map(|()| 0);
     }
     refuse_recordings(context, &plan)?;
@@ -86,9 +88,8 @@ fn check_flags(
     if args.expect.is_none() && ask::is_interactive(context) || provenance == Provenance::Foreign {
         return Ok(());
     }
-    let now = Timestamp::now();
-    let planned = Admission::as_planned(plan.clone(), chosen, now).map_err(refusal)?;
-    approve(planned, &flags(args), now).map(drop).map_err(refusal)
+    let questions = questions(plan, chosen).map_err(refusal)?;
+    check_answers(plan, &questions, &flags(args)).map(drop).map_err(refusal)
 }
 
 fn flags(args: &ConsentArgs) -> Answers {
@@ -105,29 +106,15 @@ async fn consent(
     args: &ConsentArgs,
 ) -> Result<ApprovedPlan, CliError> {
     let admission = admit(fleet, plan, chosen, foreign).await.map_err(|error| CliError::operate(DOING, &error))?;
-    let refused: Vec<String> = refused(&admission);
     let questions = admission.questions();
-    if questions.is_empty() {
-        let cause = refused.join("; ");
-        return Err(match admission.refusal_class() {
-            Some(RefusalClass::Stale) => CliError::stale(DOING, cause, "run trueup plan --out FILE"),
-            Some(RefusalClass::Safety | RefusalClass::Usage) | None => {
-                CliError::refused(DOING, cause, "run trueup plan --out FILE")
-            }
-        });
+    if !questions.is_empty() {
+        admission.refusal_lines().iter().for_each(|line| context.note(line));
     }
-    refused.iter().for_each(|line| context.note(line));
     let answers = match &args.expect {
         None if ask::is_interactive(context) => ask::ask(admission.plan(), &questions).await?,
         Some(_) | None => flags(args),
     };
     approve(admission, &answers, Timestamp::now()).map_err(refusal)
-}
-
-/// Why each refused action cannot be applied, a line each.
-pub fn refused(admission: &Admission) -> Vec<String> {
-    let line = |why: Option<String>, id: &str| format!("{id} refused: {}", why.unwrap_or_default());
-    admission.refused().map(|(action, why)| line(why.message(), &action.id)).collect()
 }
 
 fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
@@ -168,6 +155,7 @@ pub fn read(command: &str, path: &Path) -> Result<Plan, CliError> {
         PlanReadError::Shape(_)
         | PlanReadError::Schema { .. }
         | PlanReadError::Number(_)
+        | PlanReadError::RepeatedTarget { .. }
         | PlanReadError::Action(_) => failed(error.to_string()),
     })
 }

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::parse_duration;
 
-/// Lays what should exist in a fleet of clusters beside what does, and explains every difference.
+/// Compares what should exist in a fleet of clusters with what does, and explains every difference.
 #[derive(Debug, Parser)]
 #[command(name = "trueup", version)]
 pub struct Cli {
@@ -20,7 +20,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// Where to look, who to be, how to print.
+/// Options of every command: which clusters, which identity, how to print.
 #[derive(Debug, Clone, Args)]
 pub struct Globals {
     /// Read a snapshot folder instead of live clusters
@@ -59,7 +59,7 @@ pub struct Globals {
     /// Write a log to this file; nothing is ever logged to the terminal
     #[arg(long, global = true, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Show more: matches one by one, and debug lines in the log
+    /// List every match, and log debug lines
     #[arg(short = 'v', long, global = true)]
     pub verbose: bool,
 }
@@ -75,33 +75,33 @@ pub enum ColorWhen {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Findings and the actions that would settle them
+    /// List findings and the actions that fix them
     Plan(PlanArgs),
-    /// One finding in full: expected, actual, evidence, remedy
+    /// Show one finding in full: expected, actual, evidence, remedy
     Explain(ExplainArgs),
-    /// Print a saved plan, check its id and mark, and say whether it can still be applied
+    /// Print a saved plan, check its id and mark, and report whether it can still be applied
     Show(ShowArgs),
     /// Apply a saved plan: exactly what it shows, or nothing
     Apply(ApplyArgs),
-    /// Plan the inverse of what was applied, then ask for the same approval
+    /// Plan the inverse of an applied plan, then ask for the same approval
     Undo(UndoArgs),
-    /// What was applied, by whom, and what came of it
+    /// List what was applied, by whom, and with which result
     History(HistoryArgs),
-    /// Whether config, clusters, permissions and terminal are fit for work
+    /// Check config, clusters, permissions and terminal
     Doctor,
-    /// External OIDC: what a cluster's Authentication becomes, and who a token would be
+    /// Render a cluster's external OIDC configuration, and test a token against it
     Oidc(OidcArgs),
-    /// An embedded fleet to look at; nothing outside the process is touched
+    /// Start an embedded fleet; nothing outside the process is touched
     Demo(DemoArgs),
-    /// What a kubeconfig or a bearer token says of itself; never prints the secret part
+    /// Describe a kubeconfig or a bearer token; never prints the secret part
     Token(TokenArgs),
-    /// Which key does what in the console
+    /// List the keys of the console
     Keys(PageArgs),
-    /// The console's themes, with a sample of each
+    /// List the themes of the console, with a sample of each
     Themes(PageArgs),
-    /// A completion script for a shell
+    /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
-    /// The manual page
+    /// Print the manual page
     Man,
 }
 
@@ -122,19 +122,19 @@ pub struct PlanArgs {
     /// Leave matches out
     #[arg(long)]
     pub changes_only: bool,
-    /// How long a verdict has to hold before its delete is offered (live clusters; default 5s)
+    /// How long a verdict must hold before its delete is offered (live clusters; default 5s)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub settle: Option<Duration>,
-    /// Go on and print what changes
+    /// Keep running and print changes
     #[arg(long, conflicts_with_all = ["from", "out"])]
     pub watch: bool,
-    /// Also try what can be tried, one request each: kubeconfigs that lead where they should, discovery documents
+    /// Also send one test request to each kubeconfig and discovery document
     #[arg(long)]
     pub probe: bool,
-    /// How many deletes a plan may hold; more than the brake allows makes each of them T4
+    /// How many deletes a plan may have; above the configured brake, each is T4
     #[arg(long, value_name = "N")]
     pub max_deletes: Option<u64>,
-    /// How long the plan may be applied (default 15m, at most 7d)
+    /// How long the plan can be applied (default 15m, at most 7d)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub valid_for: Option<Duration>,
     /// Also write the plan to a file that only you can read
@@ -149,13 +149,13 @@ pub enum PlanFormat {
     Json,
     /// For a change ticket
     Markdown,
-    /// One row a finding
+    /// One row per finding
     Csv,
 }
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// The finding's id, or a part of it that no other finding has
+    /// The id of the finding, or a unique part of it
     pub finding: String,
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
@@ -197,7 +197,7 @@ pub struct ApplyArgs {
 
 #[derive(Debug, Clone, Args)]
 pub struct UndoArgs {
-    /// The beginning of a plan's id; with /ACTION behind it, that action alone
+    /// The first characters of a plan's id; with /ACTION, only that action
     pub entry: String,
     /// Write the plan to a file that only you can read, for `trueup apply`, and send nothing
     #[arg(long, value_name = "FILE")]
@@ -206,19 +206,19 @@ pub struct UndoArgs {
     pub consent: ConsentArgs,
 }
 
-/// How a plan is approved, carried out and told.
+/// Approval, execution and output of a plan.
 #[derive(Debug, Clone, Args)]
 pub struct ConsentArgs {
     /// The plan's id: 8 characters for T1 and T2, the whole from T3; needed without a terminal
     #[arg(long, value_name = "ID")]
     pub expect: Option<String>,
-    /// A cluster whose T4 actions are meant; may be given several times
+    /// Confirm the T4 actions of this cluster; may be given several times
     #[arg(long = "confirm-cluster", value_name = "NAME")]
     pub confirm_clusters: Vec<String>,
-    /// What to do when something refers to what was just deleted
+    /// What to do when an object refers to a deleted one
     #[arg(long, value_enum, default_value_t = NewReference::Report, value_name = "WHAT")]
     pub on_new_reference: NewReference,
-    /// How long after the last delete to look for new references once more (default 30s)
+    /// When to scan for new references again, after the last delete (default 30s)
     #[arg(long = "look-back", value_name = "DURATION", value_parser = duration)]
     pub scan_references: Option<Duration>,
     /// How to print
@@ -228,16 +228,16 @@ pub struct ConsentArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NewReference {
-    /// Bring it back from its backup
+    /// Restore the deleted object from its backup
     Restore,
-    /// Say so
+    /// Report the reference
     Report,
 }
 
-/// How a run is told.
+/// Output of apply and undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ApplyFormat {
-    /// A line an action, as it ends
+    /// One line per action, when it ends
     Table,
     /// One object at the end
     Json,
@@ -252,14 +252,14 @@ pub struct HistoryArgs {
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum HistoryWhat {
-    /// One plan that was applied, with every action
+    /// Show one applied plan, with every action
     Show {
-        /// The beginning of the plan's id; with /ACTION behind it, that action alone
+        /// The first characters of the plan's id; with /ACTION, only that action
         entry: String,
     },
-    /// Whether every record is the one that was written, in its place
+    /// Verify the checksum and order of every record
     Verify,
-    /// Every record as a line of JSON, without what leads to a backup
+    /// Print every record as a line of JSON, without the names of backups
     Export,
 }
 
@@ -271,21 +271,21 @@ pub struct OidcArgs {
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum OidcWhat {
-    /// The exact bytes of auth-config.json, or what is wrong with the Authentication
+    /// Print the exact bytes of auth-config.json, or the problems of the Authentication
     Render {
-        /// Which cluster, where there are several
+        /// The cluster, if there are several
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,
         /// Also fetch the provider's discovery document, once, from here (live clusters)
         #[arg(long)]
         probe: bool,
     },
-    /// Who a token with these claims would be, or which rule refuses it; no signature is checked
+    /// Show the user of a token with these claims, or the rule that refuses it; no signature is checked
     Login {
         /// A file with claims as JSON, or with a token; - for stdin
         #[arg(long, value_name = "FILE")]
         claims: PathBuf,
-        /// Which cluster, where there are several
+        /// The cluster, if there are several
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,
         /// How to print
@@ -298,7 +298,7 @@ pub enum OidcWhat {
 pub struct TokenArgs {
     /// A kubeconfig or a token; stdin without one, or with -
     pub file: Option<PathBuf>,
-    /// Judge it at this time instead of now: 2026-11-16T10:00:00Z
+    /// Check it at this time instead of now: 2026-11-16T10:00:00Z
     #[arg(long, value_name = "TIME")]
     pub now: Option<jiff::Timestamp>,
     /// How to print
@@ -306,7 +306,7 @@ pub struct TokenArgs {
     pub format: TokenFormat,
 }
 
-/// How a token is told.
+/// Output of `trueup token`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TokenFormat {
     Table,
@@ -324,7 +324,7 @@ pub struct PageArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PageFormat {
     Table,
-    /// As it stands in the docs
+    /// As in the docs
     Markdown,
 }
 
@@ -336,13 +336,13 @@ pub struct DemoArgs {
     /// Serve only, on free ports unless --listen says where; the first line of stdout is the kubeconfig's path
     #[arg(long)]
     pub headless: bool,
-    /// The same seed gives the same story
+    /// Seed of the scenario
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// So many guest clusters more
+    /// Number of additional guest clusters
     #[arg(long, value_name = "N")]
     pub clusters: Option<usize>,
-    /// So many ordinary objects more, spread over the guests
+    /// Number of additional objects, spread over the guests
     #[arg(long, value_name = "N")]
     pub objects: Option<usize>,
 }

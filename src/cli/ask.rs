@@ -1,4 +1,4 @@
-//! Asking a person for approval: the list, then a word for each cluster.
+//! Interactive approval: lists the actions, then asks per cluster.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -18,7 +18,7 @@ pub fn is_interactive(context: &Context) -> bool {
 /// Shows the actions and asks, cluster by cluster. A wrong answer ends it.
 ///
 /// # Errors
-/// The terminal can't be read.
+/// The terminal cannot be read.
 pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, CliError> {
     let mut answers = BTreeMap::new();
     for question in questions {
@@ -30,7 +30,7 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
                 write_stderr(&unmistakable(&format!("      {source}")));
             }
         }
-        write_stderr(&words(plan, question));
+        write_stderr(&prompt(plan, question));
         let line = read_line().await?;
         let right = question.accepts(&line);
         answers.insert(question.cluster.clone(), line);
@@ -41,7 +41,7 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
     Ok(Answers::Typed(answers))
 }
 
-fn words(plan: &Plan, question: &ClusterQuestion) -> String {
+fn prompt(plan: &Plan, question: &ClusterQuestion) -> String {
     let (cluster, plan) = (unmistakable(&question.cluster), short_id(&plan.id));
     let asked = match &question.asks {
         Asks::Enter => "Press enter to approve:".to_owned(),
@@ -70,7 +70,7 @@ async fn read_line() -> Result<String, CliError> {
     let (bytes, line) =
         reading.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
     if bytes == 0 {
-        // The end of input is not the enter key.
+        // End of input is not an approval.
         return Err(CliError::refused("asking", "no answer; nothing was sent", ""));
     }
     Ok(line.strip_suffix('\n').unwrap_or(&line).to_owned())

@@ -36,13 +36,13 @@ pub fn demo_account(scenario: &Scenario) -> Member {
 pub fn demo_clouds(machines: Option<&Machines>) -> Clouds {
     let Some(machines) = machines else { return Clouds::of(Vec::new()) };
     let (way, clock) = (HttpClient::in_process(machines.aws().service()), machines.clone());
-    // An empty home folder: the user's own variables and profiles are no part of the demo.
+    // An empty home folder: the demo does not read the user's variables and profiles.
     let env = Env::new([("HOME", "/nonexistent")]);
     let cache = AwsCache::new(AwsWay::InProcess(way), &env, Arc::new(move || clock.now()));
     Clouds::of(vec![Box::new(AwsCloud::new(cache))])
 }
 
-/// The demo's account, for people who connect to it from outside.
+/// Address and key of the demo's account.
 pub fn demo_account_line(url: &str, api_key: &str) -> String {
     format!("IBM Cloud account: {url} (API key {api_key})")
 }

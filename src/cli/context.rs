@@ -15,7 +15,7 @@ use trueup_checks::registry;
 use trueup_fleet::connect::{Env, Impersonation, Selection};
 use trueup_operate::{Contexts, Event, Events, Session, Settings};
 
-/// Made once, at the start.
+/// Created once, at the start.
 #[derive(Clone)]
 pub struct Context {
     pub globals: Globals,
@@ -24,7 +24,7 @@ pub struct Context {
     pub notices: Notices,
 }
 
-/// Where notices beside the result go.
+/// Where notices are shown.
 #[derive(Clone)]
 pub enum Notices {
     Stderr,
@@ -34,11 +34,11 @@ pub enum Notices {
 
 impl Context {
     pub fn new(globals: Globals, env: Env) -> Self {
-        let terminal = Terminal::look(globals.color, &|name| env.raw(name).map(ToOwned::to_owned));
+        let terminal = Terminal::detect(globals.color, &|name| env.raw(name).map(ToOwned::to_owned));
         Self { globals, env, terminal, notices: Notices::Stderr }
     }
 
-    /// Where the config is or would be.
+    /// The path of the config file, which may not exist.
     pub fn config_file(&self) -> ConfigFile {
         ConfigFile::locate(self.globals.config.clone(), |name| self.env.raw(name).map(ToOwned::to_owned))
     }
@@ -46,38 +46,38 @@ impl Context {
     /// Reads the config.
     ///
     /// # Errors
-    /// It is named and missing, or something in it can't be meant as it stands.
+    /// A named file is missing, or the file has problems.
     pub fn config(&self) -> Result<Config, CliError> {
         read_config(&self.config_file(), registry::entries()).map_err(config_error)
     }
 
-    /// Where the state folder is or would be; nowhere when the environment names no home.
+    /// The path of the state folder, if the environment names a home.
     pub fn state_path(&self) -> Option<PathBuf> {
-        // The XDG specification: a relative path there is to be ignored.
+        // XDG Base Directory Specification: relative paths must be ignored.
         let absolute = |name: &str| self.env.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
         base.map(|base| base.join("trueup"))
     }
 
-    /// The zone the user wants times in.
+    /// The time zone of the output.
     pub fn zone(&self) -> TimeZone {
         if self.globals.utc { TimeZone::UTC } else { TimeZone::system() }
     }
 
-    /// `2026-11-16 10:00:00 UTC`, in the zone the user wants.
+    /// `2026-11-16 10:00:00 UTC`, in the time zone of the output.
     pub fn time(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
-    /// Shows a line beside the result.
+    /// Shows a notice.
     pub fn note(&self, text: &str) {
         match &self.notices {
             Notices::Stderr => write_stderr(&self.terminal.safe(text)),
-            Notices::Console(replies) => replies.tell(TaskReply::Notice { says: text.to_owned() }),
+            Notices::Console(replies) => replies.send(TaskReply::Notice { message: text.to_owned() }),
         }
     }
 
-    /// What this process operates with.
+    /// The session of this process.
     pub fn session(&self, settings: Settings) -> Session {
         let globals = &self.globals;
         let selection = match (globals.all_contexts, globals.contexts.is_empty()) {
@@ -106,19 +106,19 @@ impl Context {
         Events::new(move |event| match (event, &context.notices) {
             (Event::Notice(notice), _) => context.note(&notice.to_string()),
             (Event::Reading(clusters), Notices::Stderr) => progress.show(&context.terminal, &clusters),
-            (Event::WatchEnded(says), Notices::Stderr) => context.note(&says),
+            (Event::WatchEnded(message), Notices::Stderr) => context.note(&message),
             (Event::Reading(_), Notices::Console(_)) => {}
-            (Event::WatchEnded(says), Notices::Console(replies)) => replies.tell(TaskReply::NotStarted { says }),
+            (Event::WatchEnded(message), Notices::Console(replies)) => replies.send(TaskReply::NotStarted { message }),
         })
     }
 }
 
-/// The error for a config that can't be used: every problem of the file, one a line.
+/// The error for an invalid config: every problem of the file, one per line.
 pub fn config_error(error: ConfigError) -> CliError {
     let hint = match &error {
         ConfigError::Missing { .. } => "",
         ConfigError::Unreadable { .. } => "check its mode",
-        ConfigError::Wrong { .. } => "",
+        ConfigError::WritableByOthers { .. } | ConfigError::Wrong { .. } => "",
     };
     let cause = match std::error::Error::source(&error) {
         Some(source) => format!("{error} ({source})"),

@@ -1,10 +1,12 @@
-//! `trueup demo`: the embedded fleet, shown like a real one, served to others, or both.
+//! `trueup demo`: the embedded fleet, in the console, as a table, or served over HTTP.
 //!
 //! Invariants:
 //! - without `--listen` or `--headless` no socket is opened and no file written;
-//! - the user's own config is not read unless it is named: the demo looks the same everywhere.
+//! - the user's own config is not read unless it is named: the demo is the same everywhere.
 //!
-//! Exit codes: 0 when it was served and told to end; as `trueup plan --watch` otherwise.
+//! Exit codes: 0 when a signal ended `--headless`; as `trueup plan --watch` otherwise.
+
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
 use std::fs::DirBuilder;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,7 +26,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::plan;
 use super::terminal::{Reader, print};
-use super::watch::Ways;
+use super::watch::Location;
 use crate::config::{Config, parse_config};
 use trueup_checks::{Check, registry};
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
@@ -34,45 +36,45 @@ use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
 use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, connect_members};
 use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Scenario, ScenarioOptions, Served, serve};
 
-/// Where the demo is served when only `--headless` says that it should be: this machine, any port.
+/// Address for `--headless` without `--listen`.
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// The demo's config: in a fleet where things happen every few seconds, three are long.
+/// The demo's config. The scenario changes every few seconds, so the settle time is short.
 const CONFIG: &str = "\
 [safety]
 settle = \"3s\"
 [domains.machineset-capacity]
 credentials_from = \"openshift-machine-api/machine-annotator\"
 ";
-/// For the same reason a delete is looked back at sooner than in a real fleet.
+/// Shorter than in a real fleet, for the same reason.
 const REFERENCE_SCAN_AFTER: Duration = Duration::from_secs(3);
 
 pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
-    let mut story = story(args);
+    let mut scenario = scenario(args);
     let address = args.listen.or(args.headless.then_some(ANY_LOCAL_PORT));
     let served = match address {
-        Some(address) => Some(listen(&mut story, address).await?),
+        Some(address) => Some(listen(&mut scenario, address).await?),
         None => None,
     };
-    let life = story.runner().run();
+    let running = scenario.runner().run();
     match served {
-        Some(served) if args.headless => serve_until_told(&served, life).await,
+        Some(served) if args.headless => serve_until_signal(&served, running).await,
         served => {
             if let Some(served) = &served {
                 context.note(&format!("kubeconfig: {}", served.kubeconfig.display()));
                 context.note(&account_line(served));
             }
             tokio::select! {
-                // A life does not end.
-                () = life => Ok(0),
-                code = show(context, story) => code,
+                // The scenario does not end.
+                () = running => Ok(0),
+                code = show(context, scenario) => code,
             }
         }
     }
 }
 
-async fn listen(story: &mut Scenario, address: SocketAddr) -> Result<Served, CliError> {
-    serve(story, address, &std::env::temp_dir()).await.map_err(|error| {
+async fn listen(scenario: &mut Scenario, address: SocketAddr) -> Result<Served, CliError> {
+    serve(scenario, address, &std::env::temp_dir()).await.map_err(|error| {
         let cause = match std::error::Error::source(&error) {
             Some(source) => format!("{error} ({source})"),
             None => error.to_string(),
@@ -81,46 +83,46 @@ async fn listen(story: &mut Scenario, address: SocketAddr) -> Result<Served, Cli
     })
 }
 
-/// Where the demo's cloud account is.
+/// Address and key of the demo's cloud account.
 fn account_line(served: &Served) -> String {
     clouds::demo_account_line(&served.account.url, served.account.api_key)
 }
 
-/// Prints where the kubeconfig and the account are and lives on until a signal ends it. What was written is removed then.
-async fn serve_until_told(served: &Served, life: impl Future<Output = ()>) -> Result<u8, CliError> {
+/// Prints the paths of kubeconfig and account, and serves until a signal. Written files are removed then.
+async fn serve_until_signal(served: &Served, running: impl Future<Output = ()>) -> Result<u8, CliError> {
     let no_signals = |error: std::io::Error| CliError::failed("waiting for signals", error.to_string(), "");
     let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
     let lines = format!("{}\n{}\n", served.kubeconfig.display(), account_line(served));
-    if print(&lines)? == Reader::Gone {
+    if print(&lines)? == Reader::Closed {
         return Ok(0);
     }
     tokio::select! {
         biased;
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
-        () = life => {}
+        () = running => {}
     }
     Ok(0)
 }
 
 /// Shows the fleet as `trueup plan --watch` does, until it is interrupted.
-async fn show(context: &Context, story: Scenario) -> Result<u8, CliError> {
+async fn show(context: &Context, scenario: Scenario) -> Result<u8, CliError> {
     let mut config = demo_config(context)?;
     let session = Arc::new(Session { state: None, ..context.session(config.settings.clone()) });
-    let made = connect_story(&session, std::mem::take(&mut config.domains.0), story);
+    let made = connect_scenario(&session, std::mem::take(&mut config.domains.0), scenario);
     let mut made = Some(made);
     let make: MakeLive =
         Box::new(move || std::future::ready(made.take().unwrap_or(Err(OperateError::Internal))).boxed());
     let (fleet, updates) = Fleet::start(session, make).await.map_err(|error| CliError::operate("demo", &error))?;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
     let made = plan::make_of(fleet, updates, &args).await?;
-    plan::show(context, &args, made, Ways::Embedded).await
+    plan::show(context, &args, made, Location::Embedded).await
 }
 
-fn connect_story(session: &Session, checks: Vec<Box<dyn Check>>, story: Scenario) -> Result<Made, OperateError> {
-    let members = members(&story);
-    connect_members(session, checks, members, Box::new(DemoGuests::new(story)))
+fn connect_scenario(session: &Session, checks: Vec<Box<dyn Check>>, scenario: Scenario) -> Result<Made, OperateError> {
+    let members = members(&scenario);
+    connect_members(session, checks, members, Box::new(DemoGuests::new(scenario)))
 }
 
 /// The console on the embedded fleet. Its state folder is temporary.
@@ -133,10 +135,10 @@ pub fn on_console(args: DemoArgs) -> OpenFleet {
         let (context, demo_session) = (context.clone(), session.clone());
         let make: MakeLive = Box::new(move || {
             let made = demo_config(&context).map_err(|error| OperateError::Start(error.cause)).and_then(|config| {
-                let story = story(&args);
-                let life = Living(tokio::spawn(story.runner().run()));
-                let made = connect_story(&demo_session, config.domains.0, story)?;
-                Ok(Made { keeps: Box::new(life), ..made })
+                let scenario = scenario(&args);
+                let running = RunningScenario(tokio::spawn(scenario.runner().run()));
+                let made = connect_scenario(&demo_session, config.domains.0, scenario)?;
+                Ok(Made { keeps: Box::new(running), ..made })
             });
             std::future::ready(made).boxed()
         });
@@ -151,7 +153,7 @@ pub fn on_console(args: DemoArgs) -> OpenFleet {
     })
 }
 
-/// A folder that goes when the demo ends.
+/// A folder that is removed when the demo ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -166,21 +168,21 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left in a folder for temporary files, the system removes.
+        // A failure is ignored: the folder is temporary.
         let _left = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// The demo's life, which ends with the console.
-struct Living(tokio::task::JoinHandle<()>);
+/// The running scenario, which ends with the console.
+struct RunningScenario(tokio::task::JoinHandle<()>);
 
-impl Drop for Living {
+impl Drop for RunningScenario {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-fn story(args: &DemoArgs) -> Scenario {
+fn scenario(args: &DemoArgs) -> Scenario {
     Scenario::new(&ScenarioOptions {
         seed: args.seed,
         guests_more: args.clusters.unwrap_or(0),
@@ -197,10 +199,10 @@ fn demo_config(context: &Context) -> Result<Config, CliError> {
     Ok(config.expect("the demo's config is part of the program and a test reads it"))
 }
 
-/// Everybody the demo begins with: who has a context, and the account with IBM Cloud.
-fn members(story: &Scenario) -> Vec<Member> {
-    let mut members: Vec<Member> = story.clusters.iter().filter_map(contexts).collect();
-    members.push(clouds::demo_account(story));
+/// Initial members of the fleet: the management clusters and the cloud account.
+fn members(scenario: &Scenario) -> Vec<Member> {
+    let mut members: Vec<Member> = scenario.clusters.iter().filter_map(contexts).collect();
+    members.push(clouds::demo_account(scenario));
     members
 }
 
@@ -231,14 +233,14 @@ fn member(cluster: &DemoCluster) -> Member {
 
 /// Connects to the guests of the demo's management clusters and to its clouds, inside this process.
 struct DemoGuests {
-    story: Scenario,
+    scenario: Scenario,
     clouds: Clouds,
 }
 
 impl DemoGuests {
-    fn new(story: Scenario) -> Self {
-        let clouds = clouds::demo_clouds(story.machines());
-        Self { story, clouds }
+    fn new(scenario: Scenario) -> Self {
+        let clouds = clouds::demo_clouds(scenario.machines());
+        Self { scenario, clouds }
     }
 }
 
@@ -247,9 +249,9 @@ impl GuestResolver for DemoGuests {
         let by = &guest.hosted_by;
         let (name, source) = (guest.name.clone(), ClusterSource::Hosted { by: by.cluster.clone() });
         let hosted_by = Some(by.clone());
-        match self.story.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {
+        match self.scenario.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {
             Some(cluster) => Member { name, source, hosted_by, ..member(cluster) },
-            // A HostedCluster that somebody made while looking at the demo: it has no servers.
+            // A HostedCluster that was created during the demo has no servers.
             None => Member {
                 name,
                 class: RiskClass::default(),
@@ -262,7 +264,7 @@ impl GuestResolver for DemoGuests {
     }
 
     fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
-        let machines = self.story.machines()?;
+        let machines = self.scenario.machines()?;
         machines.belong_to(cluster.name.as_str()).then(|| self.clouds.member_of(account, cluster, client)).flatten()
     }
 }

@@ -1,6 +1,6 @@
-//! `trueup doctor`: whether config, clusters, permissions and terminal are fit for work.
+//! `trueup doctor`: checks config, clusters, permissions and terminal.
 //!
-//! Exit codes: 0 everything is; 3 something is not.
+//! Exit codes: 0 everything passed; 3 something did not.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -16,34 +16,31 @@ use trueup_fleet::clouds::{AccountSettings, Examination};
 use trueup_fleet::snapshot;
 use trueup_operate::{Settings, account_settings, known_clouds};
 
-/// What the shell is told when something is not fit.
+/// Exit code when a check fails.
 const UNFIT: u8 = 3;
 /// The longest name of a check is `state folder`.
 const NAME_WIDTH: usize = 12;
 
-/// One line of the answer.
+/// One line of the output.
 pub struct Check {
     pub name: &'static str,
-    pub says: String,
+    pub message: String,
     pub fit: Fit,
 }
 
-/// Whether a thing is fit for work.
+/// Whether a check passed.
 pub enum Fit {
     Yes,
-    /// And what to do about it.
-    No {
-        remedy: String,
-    },
+    No { remedy: String },
 }
 
 impl Check {
-    pub fn fit(name: &'static str, says: impl Into<String>) -> Self {
-        Self { name, says: says.into(), fit: Fit::Yes }
+    pub fn fit(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, message: message.into(), fit: Fit::Yes }
     }
 
-    pub fn unfit(name: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { name, says: says.into(), fit: Fit::No { remedy: remedy.into() } }
+    pub fn unfit(name: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name, message: message.into(), fit: Fit::No { remedy: remedy.into() } }
     }
 }
 
@@ -82,39 +79,41 @@ async fn cloud_checks(context: &Context, config: Option<&Config>) -> Vec<Check> 
 fn line(context: &Context, check: &Check) -> String {
     let terminal = &context.terminal;
     let name = padded(check.name, NAME_WIDTH);
-    let says = terminal.safe(&check.says);
+    let message = terminal.safe(&check.message);
     match &check.fit {
-        Fit::Yes => format!("{} {name} {says}\n", terminal.paint(terminal.pick("✓", "ok"), Style::Ok)),
+        Fit::Yes => format!("{} {name} {message}\n", terminal.paint(terminal.pick("✓", "ok"), Style::Ok)),
         Fit::No { remedy } if remedy.is_empty() => {
-            format!("{} {name} {says}\n", terminal.paint(terminal.pick("✗", "!!"), Style::Danger))
+            format!("{} {name} {message}\n", terminal.paint(terminal.pick("✗", "!!"), Style::Danger))
         }
         Fit::No { remedy } => {
             let mark = terminal.paint(terminal.pick("✗", "!!"), Style::Danger);
-            format!("{mark} {name} {says}; {}\n", terminal.safe(remedy))
+            format!("{mark} {name} {message}; {}\n", terminal.safe(remedy))
         }
     }
 }
 
-/// The config, or the defaults where it can't be used, so that the other checks can go on.
+/// The config, or the defaults if it is invalid, so that the other checks run.
 fn config_checks(context: &Context) -> (Vec<Check>, Option<Config>) {
     let file = context.config_file();
     match read_config(&file, registry::entries()) {
         Ok(config) => {
-            let says = match &file {
-                ConfigFile::Named(path) => format!("{} is fine", path.display()),
-                ConfigFile::Default(path) if path.exists() => format!("{} is fine", path.display()),
-                ConfigFile::Default(path) => format!("{} is not there: defaults", path.display()),
-                ConfigFile::Nowhere => "neither XDG_CONFIG_HOME nor HOME is set: defaults".to_owned(),
+            let message = match &file {
+                ConfigFile::Named(path) => format!("{} is valid", path.display()),
+                ConfigFile::Default(path) if path.exists() => format!("{} is valid", path.display()),
+                ConfigFile::Default(path) => format!("{} does not exist; using defaults", path.display()),
+                ConfigFile::Nowhere => "neither XDG_CONFIG_HOME nor HOME is set; using defaults".to_owned(),
             };
-            (vec![Check::fit("config", says)], Some(config))
+            (vec![Check::fit("config", message)], Some(config))
         }
         Err(error) => {
             let checks = match &error {
                 ConfigError::Wrong { path, problems } => problems
                     .iter()
-                    .map(|one| Check::unfit("config", format!("{}:{}: {}", path.display(), one.line, one.says), ""))
+                    .map(|one| Check::unfit("config", format!("{}:{}: {}", path.display(), one.line, one.message), ""))
                     .collect(),
-                ConfigError::Missing { .. } => vec![Check::unfit("config", error.to_string(), "")],
+                ConfigError::Missing { .. } | ConfigError::WritableByOthers { .. } => {
+                    vec![Check::unfit("config", error.to_string(), "")]
+                }
                 ConfigError::Unreadable { .. } => vec![Check::unfit("config", error.to_string(), "check its mode")],
             };
             let defaults = parse_config("", std::path::Path::new(""), registry::entries()).ok();
@@ -123,7 +122,7 @@ fn config_checks(context: &Context) -> (Vec<Check>, Option<Config>) {
     }
 }
 
-/// The state folder, which nobody else may read: it holds the journal and sealed backups.
+/// The state folder. It holds the journal and sealed backups, so only its owner may read it.
 fn state_folder(context: &Context) -> Check {
     const NAME: &str = "state folder";
     let Some(folder) = context.state_path() else {
@@ -132,9 +131,9 @@ fn state_folder(context: &Context) -> Check {
     let shown = folder.display();
     match std::fs::metadata(&folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Check::fit(NAME, format!("{shown} is not there yet"))
+            Check::fit(NAME, format!("{shown} does not exist yet"))
         }
-        Err(error) => Check::unfit(NAME, format!("{shown} can't be looked at ({error})"), "check its mode"),
+        Err(error) => Check::unfit(NAME, format!("cannot read {shown} ({error})"), "check its mode"),
         Ok(found) if !found.is_dir() => Check::unfit(NAME, format!("{shown} is not a folder"), "move it away"),
         Ok(found) if found.permissions().mode() & 0o077 != 0 => {
             let mode = found.permissions().mode() & 0o777;
@@ -148,7 +147,7 @@ fn terminal(context: &Context) -> Check {
     let terminal = &context.terminal;
     let size = match terminal.width {
         Some(width) => format!("{width} columns"),
-        None => "stdout is no terminal".to_owned(),
+        None => "stdout is not a terminal".to_owned(),
     };
     let color = match terminal.color {
         Color::On => "colour",

@@ -1,4 +1,6 @@
-//! The part of `trueup doctor` that asks live clusters: reachability, what may be read and written, clocks.
+//! The part of `trueup doctor` that connects to clusters: reachability, permissions, clocks.
+
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
 use http::{Request, header};
 use jiff::Timestamp;
@@ -13,10 +15,10 @@ use trueup_core::world::{ClusterName, ClusterSource, GapCause};
 use trueup_fleet::live::Live;
 use trueup_operate::{access_questions, ask_access, judged, link_error, unread as unread_of};
 
-/// Beyond this the age of what was seen can't be told from the age of a clock: the freshest is asked for 90 s.
+/// A third of the 90 s within which a list must be confirmed: with more skew, ages are wrong.
 const SKEW_MAX_SECONDS: i64 = 30;
 
-/// Connects and asks. A kubeconfig that cannot be used has its own line elsewhere.
+/// Connects and checks. `doctor` reports an invalid kubeconfig.
 pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
     let Some(config) = config else { return Vec::new() };
     let Ok((fleet, late)) = connect(context, config).await else { return Vec::new() };
@@ -44,19 +46,19 @@ fn reach(live: &Live, name: &ClusterName, late: &[ClusterName]) -> Check {
     match link {
         Some(why) => Check::unfit("cluster", format!("{name}: {why}"), ""),
         None if late.contains(name) => {
-            Check::unfit("cluster", format!("{name} is still being read"), "try again, or look at its load")
+            Check::unfit("cluster", format!("{name} is still being listed"), "try again, or check its load")
         }
-        None => Check::fit("cluster", format!("{name} answers")),
+        None => Check::fit("cluster", format!("{name} is reachable")),
     }
 }
 
-/// What the checks want to read and can't.
+/// Collections that the checks need and cannot read.
 fn unread(live: &Live) -> Vec<Check> {
     let mut checks = Vec::new();
     for cluster in live.view().clusters().filter(|cluster| link_error(&cluster.link).is_none()) {
         for gap in unread_of(live.view(), &cluster.name) {
-            let remedy = if gap.cause == GapCause::Forbidden { "ask for the permission" } else { "" };
-            checks.push(Check::unfit("reading", format!("{}: {}", cluster.name, gap.says), remedy));
+            let remedy = if gap.cause == GapCause::Forbidden { "request the permission" } else { "" };
+            checks.push(Check::unfit("reading", format!("{}: {}", cluster.name, gap.message), remedy));
         }
     }
     checks
@@ -69,19 +71,19 @@ fn permission(question: &AccessQuestion, answer: &AccessAnswer) -> Check {
     let what = format!("{cluster}: {verb} {resource}{place}");
     match answer {
         AccessAnswer::Allowed => Check::fit("permission", what),
-        AccessAnswer::Denied { says } if says.is_empty() => {
-            Check::unfit("permission", format!("{what} is denied"), "ask for it, or use another context")
+        AccessAnswer::Denied { message } if message.is_empty() => {
+            Check::unfit("permission", format!("{what} is denied"), "request it, or use another context")
         }
-        AccessAnswer::Denied { says } => {
-            Check::unfit("permission", format!("{what} is denied ({says})"), "ask for it, or use another context")
+        AccessAnswer::Denied { message } => {
+            Check::unfit("permission", format!("{what} is denied ({message})"), "request it, or use another context")
         }
         AccessAnswer::Unknown { why } => {
-            Check::unfit("permission", format!("{what} is not known ({why})"), "check the connection")
+            Check::unfit("permission", format!("{what} is unknown ({why})"), "check the connection")
         }
     }
 }
 
-/// How far the server's clock is from ours, by the date every answer carries.
+/// The clock skew of a server, from the `Date` header.
 async fn clock(name: &ClusterName, client: &kube::Client) -> Option<Check> {
     let request = Request::get("/version").body(Body::empty()).ok()?;
     let answer = tokio::time::timeout(trueup_fleet::connect::send::STREAM_START_TIMEOUT, client.send(request))
@@ -93,8 +95,8 @@ async fn clock(name: &ClusterName, client: &kube::Client) -> Option<Check> {
     let skew = Timestamp::now().as_second() - server.as_second();
     Some(if skew.abs() > SKEW_MAX_SECONDS {
         let side = if skew > 0 { "behind" } else { "ahead of" };
-        let says = format!("{name} is {} s {side} this machine", skew.abs());
-        Check::unfit("clock", says, "set the clock that is wrong: ages and expiries can't be told")
+        let message = format!("{name} is {} s {side} this machine", skew.abs());
+        Check::unfit("clock", message, "correct the clock; ages and expiries are wrong until then")
     } else {
         Check::fit("clock", format!("{name} agrees within {SKEW_MAX_SECONDS} s"))
     })

@@ -1,4 +1,4 @@
-//! Errors at the edge: one sentence with what was being done, the cause, and a way out.
+//! Errors of commands: what failed, why, what to do.
 //!
 //! Invariants: the kind decides the exit code; the text holds no secret and is escaped where it is printed.
 
@@ -7,27 +7,27 @@ use std::fmt;
 use super::ask::unmistakable;
 use trueup_operate::{ErrorClass, OperateError};
 
-/// Why a command could not do what it was asked to.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliError {
     pub kind: ErrorKind,
     /// What the user was doing, as in "while reading the snapshot".
     pub doing: String,
     pub cause: String,
-    /// Something to try. May be empty.
+    /// What to do. May be empty.
     pub hint: String,
 }
 
-/// What the shell is told.
+/// Decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command line asks for something that makes no sense.
+    /// The command line is wrong.
     Usage,
-    /// Anything else that went wrong.
+    /// Any other failure.
     Failed,
-    /// It would not have been safe.
+    /// A safety rule refused it.
     Refused,
-    /// The plan is not about the world as it is, or not the one that was meant.
+    /// The plan is stale, or its id differs from the expected one.
     Stale,
 }
 
@@ -57,11 +57,9 @@ impl CliError {
             ErrorClass::Stale => ErrorKind::Stale,
         };
         let doing = error.subject().unwrap_or(doing).to_owned();
-        // Names that only look alike are told apart by their escapes.
-        let cause = match error {
-            OperateError::Refused(_) | OperateError::Identity { .. } => unmistakable(&error.to_string()),
-            error => error.cause(),
-        };
+        // Escapes distinguish names that only look alike.
+        let has_names = matches!(error, OperateError::Refused(_) | OperateError::Identity { .. });
+        let cause = if has_names { unmistakable(&error.to_string()) } else { error.cause() };
         Self { kind, doing, cause, hint: error.advice() }
     }
 

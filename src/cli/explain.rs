@@ -1,6 +1,6 @@
 //! `trueup explain FINDING`: one finding in full.
 //!
-//! Exit codes: 0 it is shown; 1 no finding, or several, have this in their id.
+//! Exit codes: 0 shown; 1 no finding or several match.
 
 use super::args::{ExplainArgs, ExplainFormat, PlanArgs};
 use super::context::Context;
@@ -10,7 +10,7 @@ use super::plan;
 use super::terminal::print;
 use trueup_core::engine::Finding;
 
-/// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
+/// Candidates listed when the id does not match one finding.
 const CANDIDATES_MAX: usize = 10;
 
 pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> {
@@ -25,7 +25,7 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
     Ok(0)
 }
 
-/// The finding with this id, or the only one with this in its id.
+/// The finding with this id, or the only one whose id contains the text.
 fn pick<'f>(findings: &'f [Finding], asked: &str) -> Result<&'f Finding, CliError> {
     if let Some(exact) = findings.iter().find(|finding| finding.id == asked) {
         return Ok(exact);
@@ -37,17 +37,17 @@ fn pick<'f>(findings: &'f [Finding], asked: &str) -> Result<&'f Finding, CliErro
             let nearest =
                 trueup_fleet::connect::nearest_names(asked, findings.iter().map(|finding| finding.id.as_str()));
             let hint = match nearest.is_empty() {
-                true => "nothing was judged at all; see trueup plan".to_owned(),
-                false => format!("the nearest are: {}", nearest.join(", ")),
+                true => "there are no findings; see trueup plan".to_owned(),
+                false => format!("similar ids: {}", nearest.join(", ")),
             };
-            Err(CliError::usage("explain", format!("no finding has {asked} in its id"), hint))
+            Err(CliError::usage("explain", format!("no finding matches \"{asked}\""), hint))
         }
         many => {
             let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|finding| finding.id.as_str()).collect();
             if many.len() > CANDIDATES_MAX {
                 names.push("...");
             }
-            let cause = format!("{} findings have {asked} in their id", many.len());
+            let cause = format!("{} findings match \"{asked}\"", many.len());
             Err(CliError::usage("explain", cause, format!("name one of: {}", names.join(", "))))
         }
     }

@@ -22,7 +22,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What the command line names.
+    /// The source that the command line names.
     pub fn of(context: &Context) -> Self {
         context.globals.from.clone().map_or(Self::Contexts, Self::Folder)
     }
@@ -55,10 +55,10 @@ fn checks_again(context: &Context) -> Result<Vec<Box<dyn Check>>, OperateError> 
     Ok(config.domains.0)
 }
 
-/// Connects to what the command line names. The fleet ends when its updates are dropped.
+/// Connects to the source of the command line. The fleet stops when its updates are dropped.
 ///
 /// # Errors
-/// It cannot be used at all. A cluster that cannot be reached is unknown, which is not an error.
+/// The source cannot be used. A cluster that cannot be reached is unknown, which is not an error.
 pub async fn start(context: &Context, mut config: Config) -> Result<(Fleet, mpsc::Receiver<Update>), CliError> {
     let session = Arc::new(context.session(config.settings.clone()));
     let make = make(context, &session, &mut config, Source::of(context));
@@ -68,7 +68,7 @@ pub async fn start(context: &Context, mut config: Config) -> Result<(Fleet, mpsc
 /// The same, for a command that does not follow updates, with everything listed once.
 ///
 /// # Errors
-/// It cannot be used at all.
+/// The source cannot be used.
 pub async fn connect(context: &Context, mut config: Config) -> Result<(Fleet, Vec<ClusterName>), CliError> {
     let session = Arc::new(context.session(config.settings.clone()));
     let make = make(context, &session, &mut config, Source::of(context));

@@ -1,6 +1,6 @@
-//! `trueup history`: what was applied, by whom, and what came of it.
+//! `trueup history`: what was applied, by whom, and with which result.
 //!
-//! Exit codes: 0 it is shown, or the journal is whole; 3 `verify` found that it is not; 1 it can't be read.
+//! Exit codes: 0 shown, or the journal is intact; 3 `verify` found damage; 1 the journal cannot be read.
 //!
 //! Invariants: a process that applies a plan is not delayed; the list and `show` resolve open intents by reading;
 //! `verify` and `export` only read.
@@ -25,8 +25,8 @@ use trueup_operate::{OperateError, Recovered, Settings, pick, read_history, read
 /// What the user was doing, for errors.
 const DOING: &str = "history";
 
-/// What the shell is told when the journal is not whole.
-const NOT_WHOLE: u8 = 3;
+/// Exit code when the journal is damaged.
+const DAMAGED: u8 = 3;
 
 /// What a line of an export is. Keys may be added under the same name; nothing may change meaning.
 const EXPORT_SCHEMA: &str = "trueup/history/v1";
@@ -34,7 +34,7 @@ const EXPORT_SCHEMA: &str = "trueup/history/v1";
 /// How far lines that belong to the one above are moved in.
 const INDENT: usize = 4;
 
-const NOTHING: &str = "nothing was ever applied from here: there is no history yet";
+const NOTHING: &str = "no plan was applied from this machine yet";
 
 /// How many clusters of a plan the list names; `show` names them all.
 const CLUSTERS_MAX: usize = 3;
@@ -60,11 +60,11 @@ async fn list(context: &Context) -> Result<u8, CliError> {
         }
     }
     if entries.is_empty() {
-        text = format!("{}\n", empty_words(context, &history));
+        text = format!("{}\n", empty_message(context, &history));
     }
     print(&text)?;
     for ((plan, action), why) in &open {
-        context.note(&format!("{}/{action} is open: not yet known, {why}", short(plan)));
+        context.note(&format!("{}/{action} is open: result unknown, {why}", short(plan)));
     }
     Ok(0)
 }
@@ -80,7 +80,7 @@ async fn show(context: &Context, asked: &str) -> Result<u8, CliError> {
     let entries = entries(&history);
     let (entry, only) = pick(&entries, asked).map_err(failed)?;
     let mut lines = vec![context.terminal.paint(&format!("plan {}", context.terminal.safe(&entry.plan)), Style::Title)];
-    lines.extend(entry.approvals.iter().map(|approval| format!("approved {}", approval_words(context, approval))));
+    lines.extend(entry.approvals.iter().map(|approval| format!("approved {}", approval_message(context, approval))));
     lines.push(match entry.finished {
         Some(at) => format!("finished {}", context.time(at)),
         None => "not finished".to_owned(),
@@ -88,7 +88,7 @@ async fn show(context: &Context, asked: &str) -> Result<u8, CliError> {
     lines.push(String::new());
     let mut shown: Vec<&ActionEntry> =
         entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id)).collect();
-    // In the plan's order, a2 before a10: what was skipped is journalled last.
+    // In the order of the plan, a2 before a10: skipped actions are journalled last.
     shown.sort_by_key(|action| (action.id.len(), action.id.clone()));
     let still_open = |action: &ActionEntry| open.get(&(entry.plan.clone(), action.id.clone())).map(String::as_str);
     lines.extend(shown.into_iter().map(|action| action_line(context, action, still_open(action))));
@@ -98,23 +98,23 @@ async fn show(context: &Context, asked: &str) -> Result<u8, CliError> {
 }
 
 fn verify(context: &Context) -> Result<u8, CliError> {
-    let (says, code) = match read(context) {
+    let (message, code) = match read(context) {
         Ok(history) => match (history.torn, history.lines.last()) {
-            (Some(tail), _) => (torn_words(tail), NOT_WHOLE),
+            (Some(tail), _) => (torn_message(tail), DAMAGED),
             (None, None) => (NOTHING.to_owned(), 0),
             (None, Some(last)) => {
                 let plans = count(entries(&history).len(), "plan");
                 let records = count(history.lines.len(), "record");
-                let begun = restart_words(context, &history);
-                (format!("the journal is whole: {records} of {plans}, ending in sha256:{}{begun}", hex(&last.hash)), 0)
+                let begun = compaction_note(context, &history);
+                (format!("the journal is intact: {records} of {plans}, last hash sha256:{}{begun}", hex(&last.hash)), 0)
             }
         },
         Err(OperateError::Journal(error @ JournalError::Damaged { .. })) => {
-            (format!("{error}; {}", error.remedy()), NOT_WHOLE)
+            (format!("{error}; {}", error.remedy()), DAMAGED)
         }
         Err(error) => return Err(CliError::operate(DOING, &error)),
     };
-    print(&format!("{}\n", context.terminal.safe(&says)))?;
+    print(&format!("{}\n", context.terminal.safe(&message)))?;
     Ok(code)
 }
 
@@ -146,16 +146,16 @@ async fn recovered(context: &Context) -> Result<Recovered, CliError> {
     read_recovered(&session, DOING, &mut reach).await.map_err(|error| CliError::operate(DOING, &error))
 }
 
-/// What a journal without plans says.
-fn empty_words(context: &Context, history: &History) -> String {
-    match restart_words(context, history) {
+/// Message for a journal without plans.
+fn empty_message(context: &Context, history: &History) -> String {
+    match compaction_note(context, history) {
         none if none.is_empty() => NOTHING.to_owned(),
-        begun => format!("nothing is left in the history{begun}"),
+        begun => format!("the history is empty{begun}"),
     }
 }
 
-/// That the journal was compacted, if it was, behind another sentence.
-fn restart_words(context: &Context, history: &History) -> String {
+/// Note about a compaction, to append to another message.
+fn compaction_note(context: &Context, history: &History) -> String {
     match history.lines.first().map(|line| &line.record) {
         Some(Record::Restarted { before, plans, records, at }) => {
             let number = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
@@ -176,7 +176,7 @@ fn read_whole(context: &Context) -> Result<History, CliError> {
 
 fn note_torn(context: &Context, history: &History) {
     if let Some(tail) = history.torn {
-        context.note(&torn_words(tail));
+        context.note(&torn_message(tail));
     }
 }
 
@@ -188,7 +188,7 @@ fn hex_of(plan: &str) -> &str {
     plan.strip_prefix("sha256:").unwrap_or(plan)
 }
 
-/// The first characters of a plan's id, as people say it.
+/// The first 8 characters of a plan's id.
 fn short(plan: &str) -> &str {
     let hex = hex_of(plan);
     hex.get(..8).unwrap_or(hex)
@@ -213,7 +213,7 @@ fn entry_line(context: &Context, entry: &Entry) -> String {
     };
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for action in &entry.actions {
-        *counts.entry(standing_word(&action.standing)).or_default() += 1;
+        *counts.entry(standing_name(&action.standing)).or_default() += 1;
     }
     let counts: Vec<String> = counts.iter().map(|(word, number)| format!("{number} {word}")).collect();
     let counts = if counts.is_empty() { "nothing done".to_owned() } else { counts.join(", ") };
@@ -224,11 +224,11 @@ fn entry_line(context: &Context, entry: &Entry) -> String {
     format!("{name}  {approved}  {counts}{rest}")
 }
 
-fn approval_words(context: &Context, approval: &Approval) -> String {
+fn approval_message(context: &Context, approval: &Approval) -> String {
     let Approval { who, host, how, at, clusters } = approval;
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
-    let says = format!("by {who} on {host} ({}), for {}", how.as_str(), names.join(", "));
-    format!("{} {}", context.time(*at), context.terminal.safe(&says))
+    let message = format!("by {who} on {host} ({}), for {}", how.as_str(), names.join(", "));
+    format!("{} {}", context.time(*at), context.terminal.safe(&message))
 }
 
 /// `a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff.age`
@@ -248,7 +248,7 @@ fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>
     if let Some(sent) = sent.as_ref().filter(|sent| sent.attempt > 1) {
         let _ = write!(line, "attempt {}  ", sent.attempt);
     }
-    let word = standing_word(standing);
+    let word = standing_name(standing);
     line += &if action.is_open() { terminal.paint(word, Style::Warn) } else { word.to_owned() };
     match standing {
         ActionStanding::Open => {}
@@ -262,7 +262,7 @@ fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>
         | ActionStanding::Skipped { .. } => {}
     }
     if let Some(why) = still_open {
-        let _ = write!(line, ": not yet known, {}", terminal.safe(why));
+        let _ = write!(line, ": result unknown, {}", terminal.safe(why));
     }
     if let Some(file) = backup {
         let _ = write!(line, "; backup {}", terminal.safe(file));
@@ -270,7 +270,7 @@ fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>
     line
 }
 
-fn standing_word(standing: &ActionStanding) -> &'static str {
+fn standing_name(standing: &ActionStanding) -> &'static str {
     match standing {
         ActionStanding::Prepared => "prepared",
         ActionStanding::Open => "open",
@@ -281,9 +281,9 @@ fn standing_word(standing: &ActionStanding) -> &'static str {
     }
 }
 
-fn torn_words(tail: TornTail) -> String {
+fn torn_message(tail: TornTail) -> String {
     format!(
-        "the last {} bytes of the journal, from byte {}, are no whole record: an append is running or never finished; the next apply cuts them off",
+        "the last {} bytes of the journal, from byte {}, are an incomplete record: an append is running or was interrupted; the next apply truncates it",
         tail.bytes, tail.offset
     )
 }

@@ -1,6 +1,6 @@
-//! `trueup keys`: which key does what, the user's own included.
+//! `trueup keys`: the keys of the console, with the user's changes.
 //!
-//! Exit codes: 0; 1 when the config can't be used. What is wrong with the key file is said on stderr, line by line.
+//! Exit codes: 0; 1 when the config is invalid. Problems of the key file go to stderr.
 
 use super::args::{PageArgs, PageFormat};
 use super::console::console_settings;
@@ -21,7 +21,7 @@ pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// Place by place, and in each the keys by what they are for.
+/// Keys by scope, then by purpose.
 fn table(context: &Context, keymap: &Keymap) -> String {
     let rows = keymap.table();
     let width = rows.iter().map(|row| row.keys.join(", ").chars().count()).max().unwrap_or_default();
@@ -35,8 +35,8 @@ fn table(context: &Context, keymap: &Keymap) -> String {
         page += &format!("{}{head}\n", if page.is_empty() { "" } else { "\n" });
         for group in Group::ALL {
             for row in here.iter().filter(|row| row.action.group() == group) {
-                let (keys, says) = (context.terminal.safe(&row.keys.join(", ")), row.action.says());
-                page += &format!("  {keys:width$}  {:18}  {says}\n", row.action.name());
+                let (keys, message) = (context.terminal.safe(&row.keys.join(", ")), row.action.message());
+                page += &format!("  {keys:width$}  {:18}  {message}\n", row.action.name());
             }
         }
     }

@@ -1,27 +1,27 @@
 //! The log: a file the user names, or the console's own in the state folder; never the terminal.
 //!
-//! Invariants: only our own lines are in it. The client library logs whole bodies when it can't decode them, so
-//! everything that is not ours is off, and no variable can turn it on.
+//! Invariants: only lines of trueup are logged. kube logs whole bodies when decoding fails, so other crates are off, and
+//! no environment variable turns them on.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
 
 use super::args::Globals;
 use super::error::CliError;
 
-/// Where the console logs when nobody names a file, inside the state folder.
+/// The console's default log, in the state folder.
 const OWN_FOLDER: &str = "logs";
 const OWN_FILE: &str = "console.log";
-/// From this size on, the console's own log is put aside at the next start, in place of the one before.
+/// A larger default log is renamed to `.log.1` at the next start.
 const OWN_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Names the console's own log in the globals, unless the user named another. Where it can't be made, there is none: a
-/// console is of more use than its log.
-pub fn name_own(globals: &mut Globals, state: Option<PathBuf>) {
+/// Sets the console's default log, unless the user named another. If it cannot be created, there is no log.
+pub fn set_default(globals: &mut Globals, state: Option<PathBuf>) {
     if globals.log.is_none() {
         globals.log = state.and_then(|state| own(&state).ok());
     }
@@ -53,13 +53,10 @@ pub fn start(globals: &Globals) -> Result<Option<WorkerGuard>, CliError> {
     Ok(Some(guard))
 }
 
+/// Opens a log to append to it. A link is not followed, and the mode of a file that exists is not changed.
 fn open(path: &Path) -> std::io::Result<std::fs::File> {
-    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
-        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(file)
+    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(no_link).open(path)
 }
 
 #[cfg(test)]
@@ -67,6 +64,7 @@ mod tests {
     use super::*;
     use crate::cli::args::Cli;
     use clap::Parser as _;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn globals() -> Globals {
         Cli::try_parse_from(["trueup"]).unwrap().globals
@@ -81,7 +79,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("state/trueup");
         let mut globals = globals();
-        name_own(&mut globals, Some(state.clone()));
+        set_default(&mut globals, Some(state.clone()));
         let path = globals.log.unwrap();
         assert_eq!((mode(&path), mode(path.parent().unwrap()), mode(&state)), (0o600, 0o700, 0o700));
         std::fs::write(&path, vec![b'x'; usize::try_from(OWN_BYTES_MAX).unwrap() + 1]).unwrap();
@@ -91,16 +89,28 @@ mod tests {
     }
 
     #[test]
+    fn a_log_follows_no_link_and_leaves_the_mode_of_a_file_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("target"), dir.path().join("link"));
+        std::fs::write(&target, "kept").unwrap();
+        std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(open(&link).is_err());
+        open(&target).unwrap();
+        assert_eq!((mode(&target), std::fs::read_to_string(&target).unwrap()), (0o640, "kept".to_owned()));
+    }
+
+    #[test]
     fn a_log_that_can_not_be_made_or_was_named_otherwise_is_not_the_console_s_own() {
         let dir = tempfile::tempdir().unwrap();
         let taken = dir.path().join("taken");
         std::fs::write(&taken, "a file").unwrap();
         let mut globals = globals();
-        name_own(&mut globals, Some(taken));
-        name_own(&mut globals, None);
+        set_default(&mut globals, Some(taken));
+        set_default(&mut globals, None);
         assert_eq!(globals.log, None);
         globals.log = Some("mine.log".into());
-        name_own(&mut globals, Some(dir.path().to_owned()));
+        set_default(&mut globals, Some(dir.path().to_owned()));
         assert_eq!(globals.log, Some("mine.log".into()));
     }
 }

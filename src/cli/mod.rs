@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they tell the shell.
+//! The commands, one file each, and their exit codes.
 //!
 //! Invariants:
 //! - results go to stdout, everything else to stderr, one sentence each;
@@ -26,6 +26,7 @@ mod oidc;
 mod out_file;
 mod output;
 mod plan;
+mod process;
 mod run_plan;
 mod show;
 mod terminal;
@@ -47,25 +48,28 @@ use error::CliError;
 
 use trueup_fleet::connect::Env;
 
-/// What a shell expects of a program that was interrupted: 128 and the signal's number.
+/// Exit code after SIGINT: 128 and the number of the signal, as shells expect.
 const INTERRUPTED: u8 = 130;
-/// The same for a program that was told to end.
+/// Exit code after SIGTERM.
 const TERMINATED: u8 = 143;
-/// How long an interrupted command may take to let go of what it holds.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// Exit code after a panic.
+const PANICKED: u8 = 1;
+/// How long an interrupted command may take to release its files and locks.
+const SHUTDOWN_MAX: Duration = Duration::from_secs(1);
 
-/// Reads the command line, runs the command and says how it went.
+/// Reads the command line, runs the command and returns its exit code.
 pub fn run() -> ExitCode {
+    process::prepare();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(usage::answer(&error)),
     };
     let mut context = Context::new(cli.globals, Env::new(std::env::vars_os()));
     let terminal = context.terminal;
-    // The demo touches nothing outside the process, and whoever pipes a table away looks at no log.
+    // Only the console writes its own log: the demo touches nothing outside the process, a table has no log.
     if cli.command.is_none() && console::is_possible() {
         let state = context.state_path();
-        log::name_own(&mut context.globals, state);
+        log::set_default(&mut context.globals, state);
     }
     let code = log::start(&context.globals).and_then(|_guard| run_until_interrupted(context, cli.command));
     ExitCode::from(code.unwrap_or_else(|error: CliError| {
@@ -76,14 +80,14 @@ pub fn run() -> ExitCode {
     }))
 }
 
-/// Runs a command, unless somebody interrupts it first. What it made for the time it runs goes with it.
+/// Runs a command until it returns or a signal interrupts it.
 fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u8, CliError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
-            CliError::failed("starting", format!("no threads can be made ({error})"), "free some memory and try again")
+            CliError::failed("starting", format!("cannot start threads ({error})"), "free memory and try again")
         })?;
-    // A run finishes the action that is under way, and says what was done.
-    let ends_itself = match &command {
+    // These commands handle signals: they finish the action in flight and report what was done.
+    let handles_signals = match &command {
         Some(Command::Demo(args)) => args.headless,
         Some(Command::Apply(_) | Command::Undo(_)) => true,
         Some(
@@ -102,7 +106,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         | None => false,
     };
     let code = runtime.block_on(async {
-        // The console keeps to this thread, which holds the terminal, and answers signals itself.
+        // The console runs on this thread, which holds the terminal, and handles signals.
         let (context, command) = match opens_console(context, command) {
             Opens::Console(context, open, instead) => return console::run(context, open, instead).await,
             Opens::Nothing(context, command) => (context, command),
@@ -110,21 +114,21 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         let mut task = tokio::spawn(dispatch(context, command));
         tokio::select! {
             biased;
-            code = interrupted(), if !ends_itself => {
+            code = interrupted(), if !handles_signals => {
                 task.abort();
-                // A command that is stuck in the middle of something has had its chance.
-                let _ended = tokio::time::timeout(GOODBYE, task).await;
+                let _ended = tokio::time::timeout(SHUTDOWN_MAX, task).await;
                 code
             }
-            code = &mut task => code.expect("a command returns and does not panic"),
+            // The panic was reported when it happened.
+            code = &mut task => code.unwrap_or(Ok(PANICKED)),
         }
     });
-    // A folder that is still being read would hold the process up for nothing.
+    // Reading a folder cannot be cancelled; do not wait for it.
     runtime.shutdown_background();
     code
 }
 
-/// What a command line leads to.
+/// Whether a command line opens the console.
 enum Opens {
     Console(Context, console::OpenFleet, console::Instead),
     Nothing(Context, Option<Command>),
@@ -147,7 +151,7 @@ fn opens_console(context: Context, command: Option<Command>) -> Opens {
     }
 }
 
-/// Waits for a signal that ends programs; answers with what the shell expects then.
+/// Waits for SIGINT or SIGTERM and returns the exit code.
 async fn interrupted() -> Result<u8, CliError> {
     let no_signals = |error: std::io::Error| CliError::failed("waiting for signals", error.to_string(), "");
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;

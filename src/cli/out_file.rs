@@ -1,35 +1,35 @@
-//! Writing a file that only its owner can read, whole or not at all.
+//! Writes a file with mode 600 atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Writes the text to `path`, replacing a regular file that is there.
+/// Writes the text to `path`, replacing a regular file.
 ///
 /// # Guarantees
 /// The file has mode 0600 and is never seen half written. A link is not followed: it could point anywhere.
 ///
 /// # Errors
-/// One sentence about what is in the way.
+/// The reason, as one line.
 pub fn write_private(path: &Path, text: &str) -> Result<(), String> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => return Err("it is a link, which is not followed".to_owned()),
-        Ok(found) if !found.is_file() => return Err("it is there and is no regular file".to_owned()),
+        Ok(found) if found.is_symlink() => return Err("it is a symbolic link, which is not followed".to_owned()),
+        Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
         Ok(_) | Err(_) => {}
     }
     let name = path.file_name().ok_or("it names no file")?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let written = write_draft(&draft, text).and_then(|()| fs::rename(&draft, path));
     written.map_err(|error| {
-        // What is left of the draft helps nobody; that it can't be removed either is not worth a second sentence.
+        // A failure to remove the draft is not reported: the first error matters.
         let _ = fs::remove_file(&draft);
         error.to_string()
     })
 }
 
 fn write_draft(draft: &Path, text: &str) -> std::io::Result<()> {
-    // `create_new` neither follows a link nor takes over a file somebody else has open.
+    // `create_new` follows no link and opens no existing file.
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
@@ -58,8 +58,8 @@ mod tests {
         let (real, link) = (dir.path().join("real"), dir.path().join("link"));
         fs::write(&real, "before").unwrap();
         symlink(&real, &link).unwrap();
-        assert!(write_private(&link, "after").is_err_and(|says| says.contains("link")));
-        assert!(write_private(dir.path(), "after").is_err_and(|says| says.contains("regular")));
+        assert!(write_private(&link, "after").is_err_and(|message| message.contains("link")));
+        assert!(write_private(dir.path(), "after").is_err_and(|message| message.contains("regular")));
         assert!(write_private(&dir.path().join("no/such"), "after").is_err());
         assert_eq!(fs::read_to_string(&real).unwrap(), "before");
     }

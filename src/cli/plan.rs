@@ -16,7 +16,7 @@ use super::fleet;
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
-use super::watch::{self, Ways};
+use super::watch::{self, Location};
 use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, plan_exit};
 use trueup_fleet::live::Update;
 use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Planned, Session};
@@ -33,51 +33,59 @@ pub struct Made {
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
     let made = make(context, &args).await?;
-    show(context, &args, made, Ways::Kubeconfig).await
+    show(context, &args, made, Location::Kubeconfig).await
 }
 
 /// Prints a plan, and watches when that was asked for.
 ///
 /// # Errors
 /// The plan cannot be written to its file.
-pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) -> Result<u8, CliError> {
+pub async fn show(context: &Context, args: &PlanArgs, made: Made, location: Location) -> Result<u8, CliError> {
     let Made { fleet, updates, mut planned, reading } = made;
+    if args.out.is_some() || args.format == PlanFormat::Json {
+        planned.plan = marked(context, fleet.session(), planned.plan);
+    }
     if let Some(path) = &args.out {
-        let doing = format!("--out {}", path.display());
-        planned.plan = save(context, fleet.session(), path, planned.plan)
-            .map_err(|cause| CliError::failed(doing, cause, "name a file in a folder you can write to"))?;
+        save(context, path, &planned.plan)?;
     }
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
     let page = page(context, &planned, matches);
     let text = match args.format {
         PlanFormat::Table => output::table(&page),
-        PlanFormat::Json => output::json(&planned.plan),
+        PlanFormat::Json => planned.plan.file_text(),
         PlanFormat::Markdown => output::markdown(&page),
         PlanFormat::Csv => output::csv(&page),
     };
-    let said = watch::standing(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;
+    let printed = watch::current_states(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;
     print(&text)?;
     if args.watch {
-        return watch::run(context, ways, fleet, said, updates).await;
+        return watch::run(context, location, fleet, printed, updates).await;
     }
     Ok(plan_exit(&planned.plan, reading).code())
 }
 
-/// Writes a plan to a file, with the mark of the state folder. Returns it as it was written.
-///
-/// # Errors
-/// The file cannot be written, as a phrase.
-pub fn save(context: &Context, session: &Session, path: &Path, plan: Plan) -> Result<Plan, String> {
-    let plan = match session.mark_key() {
+/// A plan with the mark of the state folder.
+pub fn marked(context: &Context, session: &Session, plan: Plan) -> Plan {
+    match session.mark_key() {
         Ok(key) => plan.marked(&key),
         Err(error) => {
             context.note(&format!("plan has no mark, apply it with --foreign-plan: {}", error.cause()));
             plan
         }
-    };
-    write_private(path, &output::json(&plan))?;
+    }
+}
+
+/// Writes a plan to a file.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn save(context: &Context, path: &Path, plan: &Plan) -> Result<(), CliError> {
+    write_private(path, &plan.file_text()).map_err(|cause| {
+        let hint = "name a file in a folder you can write to";
+        CliError::failed(format!("--out {}", path.display()), cause, hint)
+    })?;
     context.note(&format!("plan {} written to {}", plan.id, path.display()));
-    Ok(plan)
+    Ok(())
 }
 
 /// Connects, observes and builds the plan.

@@ -1,6 +1,6 @@
-//! Running an approved plan from the command line: apply, print each action as it ends.
+//! Applies an approved plan from the command line and prints each action when it ends.
 //!
-//! Invariants: an interrupt before the run ends the command; during it, the action under way is finished first.
+//! Invariants: an interrupt before the run ends the command; during it, the action in flight is finished first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ pub async fn run(context: &Context, fleet: &Fleet, approved: ApprovedPlan, args:
     let format = args.format;
     let mut waits = Waits::default();
     let mut progress = |action: &Action, progress: Progress<'_>| match progress {
-        Progress::Ended(end) => tell(context, format, action, end),
+        Progress::Ended(end) => print_result(context, format, action, end),
         Progress::Waiting { so_far, why } => {
             if let Some(minutes) = waits.due(&action.id, so_far) {
-                tell_wait(context, format, action, minutes, why);
+                print_wait(context, format, action, minutes, why);
             }
         }
         Progress::Intended | Progress::Sent | Progress::Answered => {}
@@ -65,7 +65,7 @@ async fn stop_when_interrupted(stop: Arc<AtomicBool>) {
     }
 }
 
-/// The minutes of each wait that were last printed: one line a minute.
+/// Minutes of each wait that were last printed: one line per minute.
 #[derive(Default)]
 struct Waits(BTreeMap<String, u64>);
 
@@ -73,23 +73,23 @@ impl Waits {
     /// The minutes a wait has taken, when a line is due.
     fn due(&mut self, action: &str, so_far: Duration) -> Option<u64> {
         let minutes = so_far.as_secs() / 60;
-        let told = self.0.insert(action.to_owned(), minutes);
-        (minutes > 0 && told != Some(minutes)).then_some(minutes)
+        let reported = self.0.insert(action.to_owned(), minutes);
+        (minutes > 0 && reported != Some(minutes)).then_some(minutes)
     }
 }
 
 /// A line for an action that ended.
-fn tell(context: &Context, format: ApplyFormat, action: &Action, end: &ActionResult) {
-    tell_line(context, format, action, end.as_str(), end.why());
+fn print_result(context: &Context, format: ApplyFormat, action: &Action, end: &ActionResult) {
+    print_line(context, format, action, end.as_str(), end.why());
 }
 
 /// A line for an action that is waiting.
-fn tell_wait(context: &Context, format: ApplyFormat, action: &Action, minutes: u64, why: &str) {
-    tell_line(context, format, action, "waiting", &format!("for {minutes} min, {why}"));
+fn print_wait(context: &Context, format: ApplyFormat, action: &Action, minutes: u64, why: &str) {
+    print_line(context, format, action, "waiting", &format!("for {minutes} min, {why}"));
 }
 
 /// A closed stdout does not stop a run.
-fn tell_line(context: &Context, format: ApplyFormat, action: &Action, word: &str, why: &str) {
+fn print_line(context: &Context, format: ApplyFormat, action: &Action, word: &str, why: &str) {
     if format == ApplyFormat::Table {
         let Action { id, cluster, target, .. } = action;
         let what = format!("{id}  {} {cluster} {} {}", action.verb().as_str(), target.kind, place(target));
@@ -106,12 +106,13 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
     let text = match format {
         ApplyFormat::Table => {
             let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
-            let halted = report.halted.as_ref().map(|halt| format!("; {}", halt.says())).unwrap_or_default();
-            let says = format!("plan {}: {}{halted}", short_id(&plan.id), counts.join(", "));
-            context.terminal.safe(&says)
+            let halted = report.halted.as_ref().map(|halt| format!("; {}", halt.message())).unwrap_or_default();
+            let message = format!("plan {}: {}{halted}", short_id(&plan.id), counts.join(", "));
+            context.terminal.safe(&message)
         }
         ApplyFormat::Json => {
-            let value = serde_json::to_string_pretty(&report_json(plan, report)).expect("it is made of JSON values");
+            let value =
+                serde_json::to_string_pretty(&report_json(plan, report)).expect("the report consists of JSON values");
             trueup_core::engine::text::printable_json(&value)
         }
     };
@@ -126,7 +127,7 @@ fn report_json(plan: &Plan, report: &Report) -> Value {
             "end": end.as_str(), "why": end.why() }))
     };
     let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();
-    let halted = report.halted.as_ref().map(Halt::says);
+    let halted = report.halted.as_ref().map(Halt::message);
     json!({ "schema": "trueup/apply/v1", "plan": plan.id, "actions": actions, "summary": report.counts(),
         "notices": report.notices, "halted": halted, "exit": report.code() })
 }

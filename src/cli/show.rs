@@ -2,6 +2,8 @@
 //!
 //! Exit codes: 0 it can be applied; 3 something stands in the way; 4 its content is not what its id says.
 
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -37,7 +39,7 @@ fn text(context: &Context, format: PlanFormat, plan: &Plan) -> String {
     let page = Page { plan, created: BTreeMap::new(), now, zone, terminal: context.terminal, matches };
     match format {
         PlanFormat::Table => output::table(&page),
-        PlanFormat::Json => output::json(plan),
+        PlanFormat::Json => plan.file_text(),
         PlanFormat::Markdown => output::markdown(&page),
         PlanFormat::Csv => output::csv(&page),
     }
@@ -62,7 +64,7 @@ async fn obstacles(context: &Context, plan: Plan) -> Result<Vec<String>, CliErro
     };
     match judged.await {
         Ok(admission) => {
-            obstacles.extend(apply::refused(&admission));
+            obstacles.extend(admission.refusal_lines());
             if admission.applicable().next().is_none() && obstacles.is_empty() {
                 obstacles.push("plan has no selected action that is not blocked".to_owned());
             }

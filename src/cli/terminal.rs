@@ -1,4 +1,4 @@
-//! What stands at the other end of stdout and stderr, decided once.
+//! Properties of stdout and stderr, detected once.
 //!
 //! Invariants: a file or pipe is never coloured or cut unless `--color always` asks for colour.
 
@@ -27,24 +27,24 @@ pub enum Color {
     Off,
 }
 
-/// Who reads stderr.
+/// What stderr is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stderr {
     Person,
-    /// A file or pipe: no progress goes there.
+    /// A file or pipe, which gets no progress.
     Machine,
 }
 
-/// What a terminal without a known size gets: the size every one has had since 1978.
+/// Width of a terminal of unknown size.
 const WIDTH_DEFAULT: usize = 80;
-/// The progress line must not wrap, or it could not be written over.
+/// The progress line is overwritten, so it must not wrap.
 const PROGRESS_COLUMNS: usize = 78;
-/// Below this nothing could be read: lines wrap instead.
+/// Narrower terminals wrap the lines.
 const WIDTH_MIN: usize = 40;
 
 impl Terminal {
-    /// Looks at stdout, stderr and the environment.
-    pub fn look(when: ColorWhen, env: &impl Fn(&str) -> Option<OsString>) -> Self {
+    /// Detects stdout, stderr and the environment.
+    pub fn detect(when: ColorWhen, env: &impl Fn(&str) -> Option<OsString>) -> Self {
         let width = std::io::stdout().is_terminal().then(|| {
             let width = terminal_size::terminal_size().map_or(WIDTH_DEFAULT, |(width, _)| usize::from(width.0));
             width.max(WIDTH_MIN)
@@ -53,7 +53,7 @@ impl Terminal {
         Self { charset: charset(env), color: color(when, width.is_some(), env), width, stderr }
     }
 
-    /// The text, or its plain spelling where the terminal has no other.
+    /// The text, or its ASCII form where the terminal needs it.
     pub fn pick<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
         match self.charset {
             Charset::Unicode => unicode,
@@ -61,12 +61,12 @@ impl Terminal {
         }
     }
 
-    /// Text from outside, fit for this terminal.
+    /// Text from clusters or files, escaped for this terminal.
     pub fn safe(&self, text: &str) -> String {
         trueup_core::engine::text::printable(text, self.charset)
     }
 
-    /// Text in a style, where there is colour.
+    /// Text in a style, if colours are on.
     pub fn paint(&self, text: &str, style: Style) -> String {
         match self.color {
             Color::On => format!("\x1b[{}m{text}\x1b[0m", style.code()),
@@ -75,7 +75,7 @@ impl Terminal {
     }
 }
 
-/// What a text is, so that the terminal's own palette can show it.
+/// The meaning of a text, shown in a colour of the terminal's palette.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Title,
@@ -89,7 +89,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// The SGR code: the 16 colours every terminal lets its user choose.
+    /// The SGR code, from the 16 configurable colours.
     fn code(self) -> &'static str {
         match self {
             Self::Title => "1",
@@ -103,7 +103,7 @@ impl Style {
     }
 }
 
-/// UTF-8 when the locale says so; the first variable that is set decides.
+/// The charset of the locale; the first variable that is set decides.
 fn charset(env: &impl Fn(&str) -> Option<OsString>) -> Charset {
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env(name).filter(|value| !value.is_empty()));
@@ -122,23 +122,23 @@ fn color(when: ColorWhen, terminal: bool, env: &impl Fn(&str) -> Option<OsString
     }
 }
 
-/// Whether anybody still reads stdout.
+/// Whether stdout is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
-    Listening,
-    /// The other end of the pipe was closed: it has seen enough, and that is no error.
-    Gone,
+    Open,
+    /// The reader of the pipe closed it, which is not an error.
+    Closed,
 }
 
 /// Writes a command's result to stdout.
 ///
 /// # Errors
-/// The disk behind stdout is full, or another real failure.
+/// Stdout cannot be written, for example on a full disk.
 pub fn print(text: &str) -> Result<Reader, CliError> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Ok(()) => Ok(Reader::Listening),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Ok(()) => Ok(Reader::Open),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Reader::Closed),
         Err(error) => Err(CliError::failed("writing to stdout", error.to_string(), "free some space")),
     }
 }
@@ -152,7 +152,7 @@ fn rewrite_stderr(line: &str) {
 /// The line on stderr that shows which clusters are being read.
 #[derive(Default)]
 pub struct ProgressLine {
-    /// The characters it has now.
+    /// Current length in characters.
     length: AtomicUsize,
 }
 
@@ -175,7 +175,7 @@ impl ProgressLine {
     }
 }
 
-/// Writes a line to stderr. There is nowhere to say that this failed.
+/// Writes a line to stderr. A failure is ignored: it could not be reported.
 pub fn write_stderr(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

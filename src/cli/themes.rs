@@ -1,6 +1,6 @@
-//! `trueup themes`: the themes there are, the user's own included, with a sample of every role.
+//! `trueup themes`: built-in and user themes, with a sample of every role.
 //!
-//! Exit codes: 0; 1 when the config can't be used. What is wrong with a theme's file is said on stderr, line by line.
+//! Exit codes: 0; 1 when the config is invalid. Problems of theme files go to stderr.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,7 +13,7 @@ use super::terminal::{Color, Style, print};
 use crate::console::capture;
 use crate::console::theme::{Role, Theme, Themes};
 
-/// Samples stand side by side up to here where the terminal does not say how wide it is.
+/// Width of the samples if the width of the terminal is unknown.
 const WIDTH: usize = 80;
 
 pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
@@ -36,13 +36,14 @@ fn table(context: &Context, themes: &Themes) -> String {
     let mut page = String::new();
     for name in themes.names() {
         let Ok(theme) = themes.resolve(name) else { continue };
-        let (head, says) = (context.terminal.paint(name, Style::Title), context.terminal.safe(&themes.says(name)));
-        page += &format!("{head}  {says}\n{}\n", paint(&samples(&theme, width)));
+        let (head, message) =
+            (context.terminal.paint(name, Style::Title), context.terminal.safe(&themes.message(name)));
+        page += &format!("{head}  {message}\n{}\n", paint(&samples(&theme, width)));
     }
     page
 }
 
-/// Every role's name, written in its role.
+/// The name of every role, in its style.
 fn samples(theme: &Theme, width: usize) -> Buffer {
     let width = u16::try_from(width).unwrap_or(u16::MAX);
     let (mut x, mut y) = (0, 0);
@@ -65,21 +66,21 @@ fn samples(theme: &Theme, width: usize) -> Buffer {
 /// The page of the docs.
 fn markdown(themes: &Themes) -> String {
     let mut page = String::from(
-        "# Themes\n\nA theme says how each role looks; a view knows roles alone. `T` in the console picks one, `theme` in \
-         `[console]` sets one. `auto` asks the terminal what is behind the text and takes `paper` on light and `night` on \
-         dark. With `NO_COLOR` or `--color never` it is always `mono`.\n\n| theme | |\n| --- | --- |\n",
+        "# Themes\n\nA theme gives each role a style; views use roles only. `T` in the console picks one, `theme` in \
+         `[console]` sets one. `auto` uses `paper` on a light and `night` on a dark \
+         background. With `NO_COLOR` or `--color never` it is always `mono`.\n\n| theme | |\n| --- | --- |\n",
     );
     for name in themes.names() {
-        page += &format!("| `{name}` | {} |\n", themes.says(name));
+        page += &format!("| `{name}` | {} |\n", themes.message(name));
     }
-    page += "\n## Your own\n\n`themes/NAME.toml` beside the config is a theme called NAME. It may name a parent and changes what \
-             it says. What is wrong with it is told with its line, and then there is no theme of that name.\n\n```toml\n\
+    page += "\n## User themes\n\n`themes/NAME.toml` in the folder of the config is the theme NAME. It may name a parent and overrides its \
+             styles. An invalid file is reported with the line of each problem and is not used.\n\n```toml\n\
              parent = \"night\"\n\n[roles]\nselection = \"bold #101418 on #ffd866\"\nclass-prod = \"bold white on red\"\n```\n\n\
              A style is a colour, `on` and a colour for the background, and attributes, in any order: names (`red`, \
              `light-blue`, `dark-gray`, `default`), numbers up to 255, `#rrggbb`; `bold`, `dim`, `italic`, `underlined`, \
-             `reversed`, `crossed-out`. What is not said is the terminal's own.\n\n## Roles\n\n| role | for |\n| --- | --- |\n";
+             `reversed`, `crossed-out`. Anything not set is the terminal's default.\n\n## Roles\n\n| role | for |\n| --- | --- |\n";
     for role in Role::ALL {
-        page += &format!("| `{}` | {} |\n", role.name(), role.says());
+        page += &format!("| `{}` | {} |\n", role.name(), role.message());
     }
     page
 }

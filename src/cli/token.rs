@@ -1,9 +1,11 @@
-//! `trueup token [FILE]`: what a kubeconfig or a bearer token says of itself.
+//! `trueup token [FILE]`: describes a kubeconfig or a bearer token.
 //!
-//! Exit codes: 0 it can be used now, or can't be judged at rest; 3 expired, not valid yet or malformed; 1 the input is
+//! Exit codes: 0 usable now, or not verifiable offline; 3 expired, not valid yet or malformed; 1 the input is
 //! neither.
 //!
-//! Invariants: nothing is asked of anybody, nothing is run, and no signature, session token, key or password is printed.
+//! Invariants: no request is sent, no command runs, and no signature, session token, key or password is printed.
+
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
 use std::io::Read as _;
 use std::path::Path;
@@ -40,7 +42,7 @@ pub fn run(context: &Context, args: &TokenArgs) -> Result<u8, CliError> {
 fn read(file: Option<&Path>) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let place = file.map_or_else(|| "stdin".to_owned(), |path| path.display().to_string());
     let failed = |error: std::io::Error| {
-        CliError::failed("reading the token", format!("{place} can't be read ({error})"), "check the path and its mode")
+        CliError::failed("reading the token", format!("cannot read {place} ({error})"), "check the path and its mode")
     };
     let mut bytes = Zeroizing::new(Vec::new());
     match file.filter(|path| path.as_os_str() != "-") {
@@ -54,41 +56,41 @@ fn read(file: Option<&Path>) -> Result<Zeroizing<Vec<u8>>, CliError> {
     Ok(bytes)
 }
 
-/// Whether one would be let in with it now, as far as it says.
+/// Whether a server would accept it now, as far as this is known offline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Usable {
     Yes,
-    /// Only a server, a plugin or a file knows.
-    NotTold,
+    /// Only a server, a plugin or a file can decide.
+    Unknown,
     No,
 }
 
 impl Usable {
     fn code(self) -> u8 {
         match self {
-            Self::Yes | Self::NotTold => 0,
+            Self::Yes | Self::Unknown => 0,
             Self::No => 3,
         }
     }
 }
 
-/// What is told, in this order.
+/// The output, in this order.
 struct Answer {
     usable: Usable,
-    /// As the check says it of a Secret.
+    /// The verdict that the check gives a Secret with this content.
     verdict: &'static str,
     /// One sentence.
-    says: String,
-    /// A name for programs, a title for people, and the text.
+    message: String,
+    /// JSON key, title and text.
     lines: Vec<(&'static str, &'static str, String)>,
-    /// Whether it may end earlier than it says: a token of EKS dies with the session that signed it.
+    /// Whether it may expire earlier: an EKS token expires with the session that signed it.
     is_at_most: bool,
     problems: Vec<String>,
 }
 
 impl Answer {
-    fn new(usable: Usable, verdict: &'static str, says: impl Into<String>) -> Self {
-        Self { usable, verdict, says: says.into(), lines: Vec::new(), is_at_most: false, problems: Vec::new() }
+    fn new(usable: Usable, verdict: &'static str, message: impl Into<String>) -> Self {
+        Self { usable, verdict, message: message.into(), lines: Vec::new(), is_at_most: false, problems: Vec::new() }
     }
 
     fn line(&mut self, name: &'static str, title: &'static str, text: impl Into<String>) {
@@ -102,12 +104,12 @@ impl Answer {
         let usable = match self.usable {
             Usable::Yes => json!(true),
             Usable::No => json!(false),
-            Usable::NotTold => Value::Null,
+            Usable::Unknown => Value::Null,
         };
         let mut all = Map::new();
         all.insert("usable".into(), usable);
         all.insert("verdict".into(), json!(self.verdict));
-        all.insert("says".into(), json!(self.says));
+        all.insert("says".into(), json!(self.message));
         all.extend(self.lines.iter().map(|(name, _, text)| ((*name).to_owned(), json!(text))));
         if self.is_at_most {
             all.insert("at_most".into(), json!(true));
@@ -121,10 +123,10 @@ fn table(context: &Context, answer: &Answer) -> String {
     let terminal = &context.terminal;
     let style = match answer.usable {
         Usable::Yes => Style::Ok,
-        Usable::NotTold => Style::Warn,
+        Usable::Unknown => Style::Warn,
         Usable::No => Style::Danger,
     };
-    let mut page = format!("{}\n", terminal.paint(&terminal.safe(&answer.says), style));
+    let mut page = format!("{}\n", terminal.paint(&terminal.safe(&answer.message), style));
     let width = answer.lines.iter().map(|(_, title, _)| title.len()).max().unwrap_or_default();
     for (_, title, text) in &answer.lines {
         page += &format!("  {title:width$}  {}\n", terminal.safe(text));
@@ -138,34 +140,34 @@ fn table(context: &Context, answer: &Answer) -> String {
 /// A kubeconfig when it is one, else a token.
 fn explain(input: &[u8], now: Timestamp) -> Result<Answer, CliError> {
     let text = std::str::from_utf8(input).map_err(|_| no_input("it is not text"))?;
-    let word = text.trim_start_matches('\u{feff}').trim();
-    if word.is_empty() {
+    let trimmed = text.trim_start_matches('\u{feff}').trim();
+    if trimmed.is_empty() {
         return Err(no_input("it is empty"));
     }
-    if let Some(token) = bare_token(word) {
+    if let Some(token) = bare_token(trimmed) {
         return Ok(credential(&Credential::Token(Token::parse(&token)), now));
     }
-    let document = Document::read(input).map_err(|why| no_input(&format!("it is no token, and {why}")))?;
+    let document = Document::read(input).map_err(|why| no_input(&format!("it is not a token, and {why}")))?;
     if document.contexts().next().is_none() && document.current().is_none() {
         return Err(no_input("it is neither a token nor a kubeconfig with contexts"));
     }
     match document.content() {
         Err(why) => Ok(kubeconfig(
             &document,
-            Answer::new(Usable::No, "unreadable", format!("nobody can use this kubeconfig: {why}")),
+            Answer::new(Usable::No, "unreadable", format!("this kubeconfig is unusable: {why}")),
         )),
         Ok(content) => {
             let mut answer = match &content.current {
                 Current::Nothing(fault) => {
                     Answer::new(Usable::No, "contract", format!("{fault}: choose a context first"))
                 }
-                Current::Pair(pair) => leading_to(pair, now),
+                Current::Pair(pair) => pair_answer(pair, now),
             };
             if content.packing == Packing::Twice {
-                answer.problems.push("it is in base64 once more than it should be: no client reads it so".to_owned());
+                answer.problems.push("it is base64-encoded twice: no client decodes that".to_owned());
             }
             if content.elsewhere == ExecElsewhere::Yes {
-                answer.problems.push("another of its users would run a command".to_owned());
+                answer.problems.push("another user entry runs a command".to_owned());
             }
             Ok(kubeconfig(&document, answer))
         }
@@ -176,7 +178,7 @@ fn no_input(why: &str) -> CliError {
     CliError::failed("reading the token", why.to_owned(), "give a kubeconfig or a bearer token, as a file or on stdin")
 }
 
-/// A token on its own: as it is, as a header has it, or as a credential plugin answers.
+/// A bare token, an Authorization header, or the output of a credential plugin.
 fn bare_token(word: &str) -> Option<Zeroizing<String>> {
     #[derive(Deserialize)]
     struct Plugin {
@@ -193,7 +195,7 @@ fn bare_token(word: &str) -> Option<Zeroizing<String>> {
     }
     let bare = word.get(..7).filter(|begin| begin.eq_ignore_ascii_case("bearer ")).map_or(word, |_| word[7..].trim());
     let is_word = bare.bytes().all(|byte| byte.is_ascii_graphic()) && !bare.starts_with(['{', '[']);
-    // All of a kubeconfig may be in base64, which is one word too.
+    // A kubeconfig may be base64-encoded, which looks like a token.
     let is_kubeconfig = || Document::read(word.as_bytes()).is_ok_and(|document| document.contexts().next().is_some());
     let is_token = EksToken::is_claimed(bare) || (is_word && !is_kubeconfig());
     is_token.then(|| Zeroizing::new(bare.to_owned()))
@@ -208,22 +210,24 @@ fn kubeconfig(document: &Document, mut answer: Answer) -> Answer {
     answer
 }
 
-fn leading_to(pair: &Pair, now: Timestamp) -> Answer {
+fn pair_answer(pair: &Pair, now: Timestamp) -> Answer {
     let mut answer = credential(&pair.credential, now);
     answer.line("server", "server", pair.server.as_str());
     match &pair.trust {
         Trust::Authorities(held) => {
             answer.line("authorities", "authorities", held.short());
             if let Some(ends) = held.first_ends.filter(|ends| *ends <= now) {
-                answer.problems.push(format!("one of its authorities ended at {ends}"));
+                answer.problems.push(format!("one of its CA certificates expired at {ends}"));
             }
         }
         Trust::System => answer.line("authorities", "authorities", "the system's"),
         Trust::File => answer.line("authorities", "authorities", "in a file"),
-        Trust::Nobody => answer.problems.push("it verifies no server (insecure-skip-tls-verify)".to_owned()),
+        Trust::Unverified => {
+            answer.problems.push("it does not verify the server (insecure-skip-tls-verify)".to_owned())
+        }
     }
     answer.problems.extend(
-        pair.foreign.iter().map(|field| format!("{} is not obeyed in a kubeconfig from a cluster", field.as_str())),
+        pair.foreign.iter().map(|field| format!("{} is ignored in a kubeconfig from a cluster", field.as_str())),
     );
     answer
 }
@@ -231,36 +235,36 @@ fn leading_to(pair: &Pair, now: Timestamp) -> Answer {
 fn credential(credential: &Credential, now: Timestamp) -> Answer {
     let mut answer = match credential {
         Credential::Token(Token::Malformed(fault)) => Answer::new(Usable::No, "unreadable", fault.to_string()),
-        Credential::Basic => Answer::new(Usable::No, "contract", "a password, which Kubernetes has given up"),
+        Credential::Basic => Answer::new(Usable::No, "contract", "a password, which Kubernetes no longer supports"),
         Credential::Nothing => Answer::new(Usable::No, "contract", "no credential at all"),
-        Credential::Exec => opaque("a plugin gives the credential: it can't be judged at rest"),
-        Credential::AuthProvider => opaque("a login elsewhere gives the credential: it can't be judged at rest"),
-        Credential::File => opaque("the credential is in a file: it can't be judged at rest"),
-        Credential::Token(Token::Opaque) => {
-            opaque("an opaque token: it can't be judged at rest, only the API server knows it")
+        Credential::Exec => opaque("a plugin provides the credential: expiry cannot be checked offline"),
+        Credential::AuthProvider => {
+            opaque("an auth provider provides the credential: expiry cannot be checked offline")
         }
+        Credential::File => opaque("the credential is in a file: expiry cannot be checked offline"),
+        Credential::Token(Token::Opaque) => opaque("an opaque token: expiry cannot be checked offline"),
         Credential::Token(Token::Eks(_) | Token::Jwt(_)) | Credential::Certificate(_) => timed(credential, now),
     };
     answer.lines.insert(0, ("kind", "kind", credential.kind().to_owned()));
     answer
 }
 
-fn opaque(says: &str) -> Answer {
-    Answer::new(Usable::NotTold, "opaque", says)
+fn opaque(message: &str) -> Answer {
+    Answer::new(Usable::Unknown, "opaque", message)
 }
 
 fn timed(credential: &Credential, now: Timestamp) -> Answer {
     let assessment = assess(credential, now);
-    let (usable, verdict, says) = match assessment.standing {
+    let (usable, verdict, message) = match assessment.standing {
         Standing::Valid => (Usable::Yes, "fresh", "can be used now"),
-        Standing::Expiring => (Usable::Yes, "expiring", "can be used now, and ends soon"),
+        Standing::Expiring => (Usable::Yes, "expiring", "can be used now, expires soon"),
         Standing::Expired => (Usable::No, "expired", "expired"),
-        Standing::NotYetValid => (Usable::No, "not-yet-valid", "not valid yet: it begins in the future"),
+        Standing::NotYetValid => (Usable::No, "not-yet-valid", "not valid yet"),
         Standing::NoExpiry | Standing::Opaque | Standing::NotTimed => {
-            (Usable::NotTold, "opaque", "never expires by itself: whether it was revoked only the API server knows")
+            (Usable::Unknown, "opaque", "has no expiry; only the API server knows whether it was revoked")
         }
     };
-    let mut answer = Answer::new(usable, verdict, says);
+    let mut answer = Answer::new(usable, verdict, message);
     match credential {
         Credential::Token(Token::Eks(token)) => eks(token, &mut answer),
         Credential::Token(Token::Jwt(token)) => {
@@ -282,10 +286,10 @@ fn timed(credential: &Credential, now: Timestamp) -> Answer {
     answer.line("valid_until", ends, span.until.map_or_else(String::new, |at| at.to_string()));
     answer.is_at_most = is_eks;
     if assessment.renewal == Renewal::Stalled {
-        answer.problems.push("it is older than 12 minutes: whoever renews it is late".to_owned());
+        answer.problems.push("it is older than 12 minutes: renewal is overdue".to_owned());
     }
     if assessment.half_life == HalfLife::Past {
-        answer.problems.push("more than half of its life is over".to_owned());
+        answer.problems.push("more than half of its lifetime has passed".to_owned());
     }
     answer
 }

@@ -38,10 +38,7 @@ async fn approve_and_run(context: &Context, args: &UndoArgs, undo: UndoPlan) -> 
     }
     let session = context.session(context.config()?.settings);
     if let Some(path) = &args.out {
-        let doing = format!("--out {}", path.display());
-        plan::save(context, &session, path, plan)
-            .map_err(|cause| CliError::failed(doing, cause, "name a file in a folder you can write to"))?;
-        return Ok(0);
+        return plan::save(context, path, &plan::marked(context, &session, plan)).map(|()| 0);
     }
     if !ask::is_interactive(context) {
         let hint = "write the plan with --out, and apply it with trueup apply FILE --expect ID";

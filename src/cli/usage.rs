@@ -1,9 +1,9 @@
-//! What clap has to say, in our manner: help to stdout, wrong usage as one sentence with exit code 1.
+//! Output of clap: help to stdout, usage errors as one line with exit code 1.
 
 use super::terminal::{print, write_stderr};
 use trueup_core::engine::text::{Charset, printable};
 
-/// Answers instead of a command and returns the exit code.
+/// Prints the output of clap and returns the exit code.
 pub fn answer(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
@@ -13,14 +13,15 @@ pub fn answer(error: &clap::Error) -> u8 {
     u8::from(print(&text).is_err())
 }
 
-/// Clap's paragraphs as one sentence, without the usage at the end.
+/// Joins clap's paragraphs to one line, without the usage.
 fn sentence(text: &str) -> String {
-    let said =
+    let parts =
         text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    let said =
-        said.filter(|line| !line.is_empty()).map(|line| line.trim_start_matches("error: ").trim_start_matches("tip: "));
+    let parts = parts
+        .filter(|line| !line.is_empty())
+        .map(|line| line.trim_start_matches("error: ").trim_start_matches("tip: "));
     let mut sentence = String::from("trueup: ");
-    for line in said {
+    for line in parts {
         let joint = if sentence.ends_with(": ") {
             ""
         } else if sentence.ends_with(':') {

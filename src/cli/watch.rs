@@ -1,5 +1,7 @@
 //! `trueup plan --watch`: after the plan, one line for each finding that changes.
 
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,32 +17,31 @@ use trueup_core::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
 use trueup_fleet::live::{Live, Update};
 use trueup_operate::{Fleet, OperateError, add_tombstones, follow_kubeconfig, read_tombstones};
 
-/// What was last printed of a finding.
-pub type Said = BTreeMap<SubjectId, (State, &'static str)>;
+/// The state last printed of each finding.
+pub type Printed = BTreeMap<SubjectId, (State, &'static str)>;
 
-/// Continuation lines start below the sign, behind the time.
+/// Continuation lines start below the glyph, after the time.
 const CHANGE_INDENT: usize = 9;
 
-/// How the clusters are reached.
+/// Where the clusters run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ways {
-    /// Over the kubeconfig, which may change meanwhile.
+pub enum Location {
+    /// Behind a kubeconfig, which may change meanwhile.
     Kubeconfig,
-    /// Inside this process.
+    /// In this process.
     Embedded,
 }
 
-/// What is judged now, as the first thing that counts as printed. Read before the plan is printed, so that a change right
-/// after it is not lost.
+/// Returns the current state of every finding. Read before the plan is printed, so that no later change is lost.
 ///
 /// # Errors
-/// The loop has ended.
-pub async fn standing(fleet: &Fleet) -> Result<Said, OperateError> {
-    let standing = |live: &Live| {
+/// The fleet has stopped.
+pub async fn current_states(fleet: &Fleet) -> Result<Printed, OperateError> {
+    let current_states = |live: &Live| {
         let judged = live.judgements().iter();
         judged.map(|(id, held)| (id.clone(), (held.judgement.state, held.judgement.verdict))).collect()
     };
-    fleet.ask(standing).await
+    fleet.ask(current_states).await
 }
 
 /// Runs until it is interrupted or stdout is closed.
@@ -49,23 +50,23 @@ pub async fn standing(fleet: &Fleet) -> Result<Said, OperateError> {
 /// Stdout cannot be written.
 pub async fn run(
     context: &Context,
-    ways: Ways,
+    location: Location,
     fleet: Fleet,
-    mut said: Said,
+    mut printed: Printed,
     mut updates: mpsc::Receiver<Update>,
 ) -> Result<u8, CliError> {
     let failed = |error: OperateError| CliError::operate("plan --watch", &error);
-    if let Ways::Kubeconfig = ways {
+    if let Location::Kubeconfig = location {
         tokio::spawn(follow_kubeconfig(fleet.weak()));
     }
     while let Some(update) = updates.recv().await {
         let update = current(&fleet, update).await.map_err(failed)?;
-        let deleted = match ways {
-            Ways::Kubeconfig => deleted_by_us(&fleet, &update).await.map_err(failed)?,
-            Ways::Embedded => BTreeMap::new(),
+        let deleted = match location {
+            Location::Kubeconfig => deleted_by_us(&fleet, &update).await.map_err(failed)?,
+            Location::Embedded => BTreeMap::new(),
         };
-        for line in changes(context, &mut said, update, &deleted, Timestamp::now()) {
-            if print(&(line + "\n"))? == Reader::Gone {
+        for line in changes(context, &mut printed, update, &deleted, Timestamp::now()) {
+            if print(&(line + "\n"))? == Reader::Closed {
                 return Ok(0);
             }
         }
@@ -73,7 +74,7 @@ pub async fn run(
     Ok(0)
 }
 
-/// The findings of an update as they are now: what was queued may be older than what was printed.
+/// Replaces the findings of an update by the current ones: the queue may be older than the printed plan.
 async fn current(fleet: &Fleet, update: Update) -> Result<Update, OperateError> {
     fleet
         .ask(move |live: &Live| {
@@ -86,8 +87,7 @@ async fn current(fleet: &Fleet, update: Update) -> Result<Update, OperateError> 
         .await
 }
 
-/// The subjects missing now that trueup deleted, each with a sentence. Read each time: another run may have deleted
-/// something meanwhile.
+/// Missing subjects that trueup deleted, with a message. Read each time, because another run may have deleted objects.
 async fn deleted_by_us(fleet: &Fleet, update: &Update) -> Result<BTreeMap<SubjectId, String>, OperateError> {
     let missing = |held: &CurrentJudgement| matches!(held.judgement.state, State::Missing | State::Error);
     let missing = |(id, held): (&Arc<SubjectId>, &Option<Arc<CurrentJudgement>>)| {
@@ -106,11 +106,11 @@ async fn deleted_by_us(fleet: &Fleet, update: &Update) -> Result<BTreeMap<Subjec
         judged
     };
     let marked = fleet.ask(explain).await?.into_iter().filter(|one| one.judgement.codes.contains(&DELETED_BY_TRUEUP));
-    let words = marked.filter_map(|one| {
+    let messages = marked.filter_map(|one| {
         let stone = stones.iter().find(|stone| stone.is_of(&one.subject))?;
-        Some((one.subject, format!("{}; restore it with trueup undo {}", stone.says(), stone.entry())))
+        Some((one.subject, format!("{}; restore it with trueup undo {}", stone.message(), stone.entry())))
     });
-    Ok(words.collect())
+    Ok(messages.collect())
 }
 
 /// A subject with its judgement and explanation.
@@ -120,10 +120,10 @@ fn explained(live: &Live, subject: &SubjectId, held: &CurrentJudgement) -> Optio
     Some(Judged { subject: subject.clone(), judgement: held.judgement.clone(), explanation })
 }
 
-/// A line for each finding whose state or verdict differs from what was last said.
+/// A line for each finding whose state or verdict differs from the printed one.
 fn changes(
     context: &Context,
-    said: &mut Said,
+    printed: &mut Printed,
     update: Update,
     deleted: &BTreeMap<SubjectId, String>,
     now: Timestamp,
@@ -133,7 +133,7 @@ fn changes(
     let mut lines = Vec::new();
     for (subject, held) in update.findings {
         let now = held.map(|held| (held.judgement.state, held.judgement.verdict));
-        let before = said.get(&subject).copied();
+        let before = printed.get(&subject).copied();
         if now == before {
             continue;
         }
@@ -146,14 +146,14 @@ fn changes(
             Some((state, verdict)) => {
                 let (glyph, word, style) = state_mark(state, &context.terminal);
                 let mark = context.terminal.paint(&format!("{glyph} {word}"), style);
-                let deleted = deleted.get(&subject).map(|says| format!("; {says}")).unwrap_or_default();
+                let deleted = deleted.get(&subject).map(|message| format!("; {message}")).unwrap_or_default();
                 let line = format!("{time} {mark}  {id}  {verdict} ({was}){deleted}");
                 lines.extend(wrapped(&line, width, CHANGE_INDENT));
-                said.insert((*subject).clone(), (state, verdict));
+                printed.insert((*subject).clone(), (state, verdict));
             }
             None => {
                 lines.extend(wrapped(&format!("{time} gone  {id}  ({was})"), width, CHANGE_INDENT));
-                said.remove(&subject);
+                printed.remove(&subject);
             }
         }
     }

@@ -38,8 +38,8 @@ fn account(
     let env = problems.keep_given(table.take_str("api_key_env")).map(|name| name.into_inner().to_owned());
     let key = match (file, env) {
         (Some(_), Some(_)) => {
-            let says = format!("{} has both api_key_file and api_key_env; keep one", table.title());
-            problems.push(table.problem(says));
+            let message = format!("{} has both api_key_file and api_key_env; keep one", table.title());
+            problems.push(table.problem(message));
             None
         }
         (Some(file), None) => Some(CloudKey::File(file)),

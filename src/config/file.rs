@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Config, parse_accepted, parse_config};
@@ -12,6 +14,9 @@ use trueup_core::engine::AcceptRule;
 
 /// Findings accepted in the console, in the folder of the config.
 pub const ACCEPTED_FILE: &str = "accepted.toml";
+
+/// A config has a few kilobytes.
+const CONFIG_BYTES_MAX: u64 = 16 << 20;
 
 /// The config file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub enum ConfigError {
     Missing { path: PathBuf },
     #[error("cannot read config {}", .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
+    #[error("config {} can be written by others (mode {mode:o}); run chmod go-w {}", .path.display(), .path.display())]
+    WritableByOthers { path: PathBuf, mode: u32 },
     #[error("{}", Lines { path, problems })]
     Wrong { path: PathBuf, problems: Vec<ConfigProblem> },
 }
@@ -40,7 +47,7 @@ pub enum ConfigError {
 pub struct ConfigProblem {
     /// Line number, counted from 1.
     pub line: usize,
-    pub says: String,
+    pub message: String,
 }
 
 impl ConfigFile {
@@ -99,13 +106,23 @@ fn wrong(path: &Path, text: &str, problems: Vec<SettingsProblem>) -> ConfigError
     ConfigError::Wrong { path: path.to_owned(), problems }
 }
 
-/// Reads the file; none when it is missing.
+/// Reads the file; none when it is missing. The config decides what may be written and sent: a file that others can write is
+/// refused. Links are followed and pipes are read.
 fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+    let failed = |source: io::Error| ConfigError::Unreadable { path: path.to_owned(), source };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let found = file.metadata().map_err(failed)?;
+    let mode = found.permissions().mode() & 0o777;
+    if found.is_file() && mode & 0o022 != 0 {
+        return Err(ConfigError::WritableByOthers { path: path.to_owned(), mode });
     }
+    let mut text = String::new();
+    file.by_ref().take(CONFIG_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    Ok(Some(text))
 }
 
 fn missing(path: &Path) -> ConfigError {
@@ -115,7 +132,7 @@ fn missing(path: &Path) -> ConfigError {
 fn on_line(problem: SettingsProblem, text: &str) -> ConfigProblem {
     let before = &text.as_bytes()[..problem.span.start.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    ConfigProblem { line, says: problem.says }
+    ConfigProblem { line, message: problem.message }
 }
 
 /// Renders one problem per line, each with file and line.
@@ -128,7 +145,7 @@ impl fmt::Display for Lines<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems.iter().enumerate() {
             let separator = if index == 0 { "" } else { "\n" };
-            write!(f, "{separator}{}:{}: {}", self.path.display(), problem.line, problem.says)?;
+            write!(f, "{separator}{}:{}: {}", self.path.display(), problem.line, problem.message)?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ mod clusters;
 mod console;
 mod domains;
 mod duration;
+mod egress;
 mod file;
 mod rules;
 mod safety;
@@ -40,7 +41,7 @@ pub struct Config {
     pub console: ConsoleSettings,
 }
 
-const KNOWN_KEYS: [&str; 7] = ["clusters", "policy", "safety", "domains", "accept", "clouds", "console"];
+const KNOWN_KEYS: [&str; 8] = ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "console"];
 
 /// Parses a config. Relative paths in it are relative to `folder`.
 ///
@@ -57,6 +58,7 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
             safety: safety::read(&root, folder, &mut problems),
             accept: rules::accept(&root, &mut problems),
             clouds: clouds::read(&root, folder, &mut problems),
+            egress: egress::read(&root, &mut problems),
         },
         domains: domains::read(&root, entries, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),

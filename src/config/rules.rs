@@ -56,8 +56,8 @@ fn effect(table: &SettingsTable, problems: &mut Problems) -> Option<PolicyEffect
             None
         }
         _ => {
-            let says = format!("[[policy]] takes one of `deny`, `cap` and `tier`, and has {}", given.join(" and "));
-            problems.push(table.problem(says + "; write a rule for each"));
+            let message = format!("[[policy]] takes one of `deny`, `cap` and `tier`, and has {}", given.join(" and "));
+            problems.push(table.problem(message + "; write a rule for each"));
             None
         }
     }

@@ -39,7 +39,8 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
 /// Reads a path relative to the config: the kill switch must not depend on the working directory.
 pub(super) fn take_path(table: &SettingsTable, key: &str, folder: &Path) -> Result<Option<PathBuf>, SettingsProblem> {
     let Some(text) = table.take_str(key)? else { return Ok(None) };
-    let problem = |says: &str| Err(SettingsProblem::at(text.span(), format!("`{key}` in {} {says}", table.title())));
+    let problem =
+        |message: &str| Err(SettingsProblem::at(text.span(), format!("`{key}` in {} {message}", table.title())));
     match *text.get_ref() {
         "" => problem("is an empty path"),
         // A kill switch at a path that cannot exist would never stop anything.
@@ -66,8 +67,8 @@ fn take_limits(table: &SettingsTable, problems: &mut Problems) -> PlanLimits {
     let (ttl, ttl_max) = (take("plan_ttl", defaults.ttl), take("plan_ttl_max", defaults.ttl_max));
     if ttl > ttl_max {
         let span = table.take_str("plan_ttl").ok().flatten().map(|text| text.span()).unwrap_or_default();
-        let says = format!("`plan_ttl` in {} is more than `plan_ttl_max`", table.title());
-        problems.push(SettingsProblem::at(span, says));
+        let message = format!("`plan_ttl` in {} is more than `plan_ttl_max`", table.title());
+        problems.push(SettingsProblem::at(span, message));
     }
     PlanLimits { ttl, ttl_max }
 }
@@ -81,8 +82,8 @@ fn take_keep(table: &SettingsTable) -> Result<Option<Duration>, SettingsProblem>
     }
     let span = table.take_str("keep")?.map(|text| text.span()).unwrap_or_default();
     let days = least.as_secs() / (24 * 3600);
-    let says = format!("`keep` in {} is less than {days}d, the lifetime of tombstones", table.title());
-    Err(SettingsProblem::at(span, says))
+    let message = format!("`keep` in {} is less than {days}d, the lifetime of tombstones", table.title());
+    Err(SettingsProblem::at(span, message))
 }
 
 /// Reads a list of texts, each on its own.
@@ -94,7 +95,7 @@ fn take_each<T>(
 ) -> Vec<T> {
     let texts = problems.keep_given(table.take_strings(key)).unwrap_or_default();
     let read = |text: toml::Spanned<&str>| {
-        problems.keep(read(text.get_ref()).map_err(|says| SettingsProblem::at(text.span(), says)))
+        problems.keep(read(text.get_ref()).map_err(|message| SettingsProblem::at(text.span(), message)))
     };
     texts.into_iter().filter_map(read).collect()
 }

@@ -54,7 +54,7 @@ fn parse(text: &str) -> Result<Config, Vec<SettingsProblem>> {
 }
 
 fn problems(text: &str) -> Vec<String> {
-    parse(text).unwrap_err().into_iter().map(|problem| problem.says).collect()
+    parse(text).unwrap_err().into_iter().map(|problem| problem.message).collect()
 }
 
 fn enabled(config: &Config) -> Vec<&'static str> {
@@ -181,24 +181,24 @@ fn an_empty_file_means_the_defaults() {
 #[test]
 fn each_error_names_the_setting_and_the_fix() {
     let cases = [
-        ("unknown table", "[safty]\n", "`safty` is no known key in the config; did you mean `safety`?"),
+        ("unknown table", "[safty]\n", "unknown key `safty` in the config; did you mean `safety`?"),
         (
             "unknown key",
             "[[clusters]]\nmatch='a'\nclas='dev'",
-            "`clas` is no known key in [[clusters]]; did you mean `class`?",
+            "unknown key `clas` in [[clusters]]; did you mean `class`?",
         ),
         (
             "bad class",
             "[[clusters]]\nmatch='a'\nclass='pord'",
-            "`pord` is no known word for `class` in [[clusters]]; did you mean `prod`?",
+            "unknown value `pord` for `class` in [[clusters]]; did you mean `prod`?",
         ),
         ("no match", "[[clusters]]\nclass='dev'", "[[clusters]] needs `match`"),
         ("empty match", "[[clusters]]\nmatch=''", "`match` in [[clusters]]: a pattern cannot be empty"),
         ("one table", "[clusters]\nmatch='a'", "write [[clusters]]"),
         ("policy without effect", "[[policy]]\nverb='delete'", "needs one of `deny`, `cap` and `tier`"),
         ("policy with two", "[[policy]]\ncap=1\ntier=2", "takes one of `deny`, `cap` and `tier`, and has cap and tier"),
-        ("policy for no class", "[[policy]]\nclass='prdo'\ncap=1", "`prdo` is no known class; did you mean `prod`?"),
-        ("policy for no verb", "[[policy]]\nverb='delte'\ncap=1", "`delte` is no known verb; did you mean `delete`?"),
+        ("policy for no class", "[[policy]]\nclass='prdo'\ncap=1", "unknown class `prdo`; did you mean `prod`?"),
+        ("policy for no verb", "[[policy]]\nverb='delte'\ncap=1", "unknown verb `delte`; did you mean `delete`?"),
         ("policy that says nothing", "[[policy]]\ndeny=' '", "`deny` in [[policy]] says nothing"),
         ("no such tier", "[[policy]]\ntier=5", "wants a whole number from 1 to 4, and got 5"),
         ("negative cap", "[[policy]]\ncap=-1", "wants a whole number from 0, and got -1"),
@@ -206,41 +206,37 @@ fn each_error_names_the_setting_and_the_fix() {
         ("bad span", "[safety]\nsettle='30'", "`settle` in [safety]: invalid duration `30`"),
         ("bad time to keep", "[safety]\nkeep='ever'", "`keep` in [safety]: invalid duration `ever`"),
         ("too short a time to keep", "[safety]\nkeep='6d'", "`keep` in [safety] is less than 7d"),
-        ("bad window", "[safety]\nfreeze=['Fry 16:00 - Mon 08:00 UTC']", "`Fry` is no day"),
+        ("bad window", "[safety]\nfreeze=['Fry 16:00 - Mon 08:00 UTC']", "`Fry` is not a day"),
         ("home path", "[safety]\nkill_switch='~/stop'", "`kill_switch` in [safety] starts with ~"),
         ("bad recipient", "[safety]\nrecipients=['me']", "must start with age1"),
         ("too small", "[safety]\nlive_max=0", "wants a whole number from 1 to 10000, and got 0"),
         (
             "unknown in disabled",
             "[domains]\ndisabled=['powervs-tag']",
-            "`powervs-tag` is no known domain; did you mean `powervs-tags`?",
+            "unknown domain `powervs-tag`; did you mean `powervs-tags`?",
         ),
         (
             "unknown domain",
             "[domains.hosted-oid]\n",
-            "`hosted-oid` is no known key in [domains]; did you mean `hosted-oidc`?",
+            "unknown key `hosted-oid` in [domains]; did you mean `hosted-oidc`?",
         ),
         (
             "domain's unknown key",
             "[domains.hosted-oidc]\ncopis=1",
-            "`copis` is no known key in [domains.hosted-oidc]; did you mean `copies`?",
+            "unknown key `copis` in [domains.hosted-oidc]; did you mean `copies`?",
         ),
         ("domain's bad value", "[domains.hosted-oidc]\ncopies='mange'", "did you mean `manage`?"),
-        (
-            "off, and wrong",
-            "[domains]\ndisabled=['hosted-oidc']\n[domains.hosted-oidc]\ncopies='x'",
-            "is no known word for `copies`",
-        ),
+        ("off, and wrong", "[domains]\ndisabled=['hosted-oidc']\n[domains.hosted-oidc]\ncopies='x'", "for `copies`"),
         ("no end", "[[accept]]\nfinding='a'\nreason='b'", "[[accept]] needs `until`"),
         ("quoted date", "[[accept]]\nfinding='a'\nreason='b'\nuntil='2026-12-31'", "wants a date without quotes"),
-        ("unknown cloud", "[clouds.imb.x]", "`imb` is no known key in [clouds]; did you mean `ibm`?"),
+        ("unknown cloud", "[clouds.imb.x]", "unknown key `imb` in [clouds]; did you mean `ibm`?"),
         ("cloud key", "[clouds.ibm.x]\napi_key='s3cret'", "did you mean `api_key_env`?"),
         ("two keys", "[clouds.ibm.x]\napi_key_env='A'\napi_key_file='b'", "has both api_key_file and api_key_env"),
     ];
-    for (case, text, says) in cases {
+    for (case, text, message) in cases {
         let problems = problems(text);
         assert_eq!(problems.len(), 1, "case: {case}: {problems:?}");
-        assert!(problems[0].contains(says), "case: {case}: {}", problems[0]);
+        assert!(problems[0].contains(message), "case: {case}: {}", problems[0]);
     }
 }
 
@@ -253,7 +249,7 @@ fn a_misplaced_secret_is_never_printed() {
     ];
     for (case, text) in cases {
         let problems = problems(text);
-        assert!(problems.iter().all(|says| !says.contains("S3CRET")), "case: {case}: {problems:?}");
+        assert!(problems.iter().all(|message| !message.contains("S3CRET")), "case: {case}: {problems:?}");
     }
 }
 
@@ -268,7 +264,7 @@ fn all_problems_of_a_file_are_reported_with_their_lines() {
     assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2, 3, 5, 8]);
     let said = error.to_string();
     assert_eq!(said.lines().count(), 4);
-    let first = format!("{}:2: `read_onl` is no known key in [safety]; did you mean `read_only`?", path.display());
+    let first = format!("{}:2: unknown key `read_onl` in [safety]; did you mean `read_only`?", path.display());
     assert_eq!(said.lines().next(), Some(first.as_str()));
 }
 
@@ -378,4 +374,23 @@ fn findings_accepted_in_the_console_count_like_those_in_the_config() {
     let ConfigError::Wrong { path, problems } = &error else { panic!("{error}") };
     assert_eq!(*path, accepted);
     assert!(problems.iter().any(|problem| problem.line == 4), "only [[accept]] is allowed: {error}");
+}
+
+#[test]
+fn a_config_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    std::fs::write(&path, "").unwrap();
+    for (mode, is_read) in [(0o600, true), (0o644, true), (0o664, false), (0o646, false), (0o666, false)] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let read = read_config(&ConfigFile::Named(path.clone()), &[]);
+        assert_eq!(read.is_ok(), is_read, "case: mode {mode:o}");
+        if let Err(error) = read {
+            assert!(
+                error.to_string().ends_with(&format!("(mode {mode:o}); run chmod go-w {}", path.display())),
+                "{error}"
+            );
+        }
+    }
 }

@@ -54,6 +54,13 @@ impl Effects {
         Self { redraw: true, ..Self::default() }
     }
 
+    /// The same effects and a task.
+    #[must_use]
+    pub fn with(mut self, task: Task) -> Self {
+        self.task(task);
+        self
+    }
+
     pub fn task(&mut self, task: Task) {
         self.tasks.push(task);
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!  keys, mouse, updates, answers ─► update(&mut Model, Event) ─► Effects ─► run: tasks, terminal
 //!                                            │
-//!                                          Model ─► view(&Model, &Look, Rect, &mut Buffer) ─► HitMap
+//!                                          Model ─► view(&Model, &Appearance, Rect, &mut Buffer) ─► HitMap
 //! ```
 //!
 //! - `model`: all state. `update`: the effect of an event on it. `view`: draws the screen from it. Pure.

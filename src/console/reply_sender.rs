@@ -15,7 +15,7 @@ impl ReplySender {
         (Self(sender), receiver)
     }
 
-    pub fn tell(&self, reply: TaskReply) {
+    pub fn send(&self, reply: TaskReply) {
         // After the console has closed, replies are dropped.
         let _closed = self.0.send(reply);
     }

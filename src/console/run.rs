@@ -5,6 +5,8 @@
 //! - all ready events are handled before drawing: input is drawn at once, data at most sixty times a second;
 //! - there is no tick: without events, only the next age label wakes the loop.
 
+#![expect(clippy::disallowed_methods, reason = "the loop passes the time to the pure update")]
+
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
@@ -28,9 +30,9 @@ use super::terminal::{
     Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
     install_panic_hook, progress_title, read_background, rest, title,
 };
-use super::theme::{Signs, Theme, Themes};
+use super::theme::{GlyphSet, Theme, Themes};
 use super::update::update;
-use super::view::{Look, view};
+use super::view::{Appearance, view};
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::Update;
 
@@ -52,7 +54,7 @@ const DRAIN_MAX: usize = 256;
 /// Inputs of the console.
 pub struct Opening {
     pub depth: ColorDepth,
-    pub signs: Signs,
+    pub signs: GlyphSet,
     pub zone: Zone,
     pub is_tmux: bool,
     /// Alternatives shown when there is nothing to show.
@@ -87,13 +89,13 @@ pub async fn run(opening: Opening) -> io::Result<()> {
     let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
     let (sender, replies) = ReplySender::new();
     let panics = sender.clone();
-    install_panic_hook(move |says| panics.tell(TaskReply::ServiceRestarted { what: says }));
+    install_panic_hook(move |message| panics.send(TaskReply::ServiceRestarted { what: message }));
     let screen = Screen::open(depth)?;
     let mut model = Model::new(Timestamp::now(), screen.area(), zone);
     model.instead = instead;
     let mut shell = Shell {
         model,
-        look: Look { theme: Theme::default(), signs },
+        appearance: Appearance { theme: Theme::default(), signs },
         themes: Themes::built_in(),
         screen,
         input: Input::start()?,
@@ -117,7 +119,7 @@ pub async fn run(opening: Opening) -> io::Result<()> {
 
 struct Shell {
     model: Model,
-    look: Look,
+    appearance: Appearance,
     themes: Themes,
     screen: Screen,
     input: Input,
@@ -207,10 +209,10 @@ impl Shell {
                     updates = Some(self.take_start(*started).await?);
                     due = Due::Now;
                 }
-                Wake::Started(Err(says)) => {
+                Wake::Started(Err(message)) => {
                     start = None;
-                    due =
-                        due.max(self.take(What::TaskReply(Box::new(TaskReply::NotStarted { says })), Due::Now).await?);
+                    due = due
+                        .max(self.take(What::TaskReply(Box::new(TaskReply::NotStarted { message })), Due::Now).await?);
                 }
                 Wake::TaskReply(first) => {
                     due = due.max(self.take(What::TaskReply(Box::new(first)), Due::Frame).await?);
@@ -243,7 +245,7 @@ impl Shell {
     async fn take_start(&mut self, started: Started) -> io::Result<mpsc::Receiver<Update>> {
         let Started { render: RenderSettings { themes, theme, signs }, settings, start, services, updates } = started;
         self.services = Some(services);
-        self.look.signs = signs;
+        self.appearance.signs = signs;
         self.model.signs = signs;
         self.model.themes = themes.names().map(str::to_owned).collect();
         self.themes = themes;
@@ -293,7 +295,7 @@ impl Shell {
             && let TaskReply::SettingsReloaded(new) = &**reply
         {
             self.themes = new.themes.clone();
-            self.look.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();
+            self.appearance.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();
         }
         let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
         self.follow(effects, due).await
@@ -348,8 +350,8 @@ impl Shell {
         let Some(services) = &mut self.services else { return Ok(()) };
         let mut command = match services.login(cluster) {
             Login::Program(command) => command,
-            Login::Otherwise(says) => {
-                self.model.toasts.info(says, Timestamp::now());
+            Login::Otherwise(message) => {
+                self.model.toasts.info(message, Timestamp::now());
                 return Ok(());
             }
         };
@@ -413,10 +415,10 @@ impl Shell {
     }
 
     fn follow_theme(&mut self) {
-        if self.look.theme.name() != self.model.theme
+        if self.appearance.theme.name() != self.model.theme
             && let Ok(theme) = self.themes.resolve(&self.model.theme)
         {
-            self.look.theme = theme;
+            self.appearance.theme = theme;
         }
     }
 
@@ -439,12 +441,12 @@ impl Shell {
 
     fn draw(&mut self) -> io::Result<()> {
         self.model.now = Timestamp::now();
-        let (model, look) = (&self.model, &self.look);
+        let (model, appearance) = (&self.model, &self.appearance);
         let (hits, wake_at) = (&mut self.hits, &mut self.wake_at);
         let unfocused = model.focus == Focus::Elsewhere;
         self.screen.draw(|buffer| {
             let area = buffer.area;
-            let drawn = view(model, look, area, buffer);
+            let drawn = view(model, appearance, area, buffer);
             *hits = drawn.hits;
             *wake_at = drawn.changes_at.map(|at| {
                 let wait = Duration::try_from(at.duration_since(model.now)).unwrap_or_default();

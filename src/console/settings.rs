@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::effect::{Alert, MouseHold};
 use super::keymap::Keymap;
 use super::model::{Remembered, SavedView, Zone};
-use super::theme::{Signs, Themes};
+use super::theme::{GlyphSet, Themes};
 use trueup_core::engine::AcceptRule;
 
 /// Settings of the model.
@@ -30,7 +30,7 @@ pub struct ModelSettings {
 pub struct RenderSettings {
     pub themes: Themes,
     pub theme: ThemeChoice,
-    pub signs: Signs,
+    pub signs: GlyphSet,
 }
 
 /// The theme at start.

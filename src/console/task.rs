@@ -19,7 +19,7 @@ use super::settings::{ModelSettings, SettingsReload};
 use trueup_checks::{CheckDescription, Panel};
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
-use trueup_core::engine::{AcceptRule, ApprovedPlan, CheckName, Explanation, ObjectRef, Plan, SubjectId};
+use trueup_core::engine::{AcceptRule, Answers, CheckName, Chosen, Explanation, ObjectRef, Plan, SubjectId};
 use trueup_core::world::ClusterName;
 
 /// Id of a request. A later request of the same kind replaces earlier ones.
@@ -49,7 +49,8 @@ pub enum Task {
         plan: Box<Plan>,
         actions: Vec<String>,
     },
-    Apply(Box<ApprovedPlan>),
+    /// Apply what was approved, as far as it is still right.
+    Apply(Box<TypedApproval>),
     /// Stop the apply at the next action.
     Stop,
     ReadHistory {
@@ -90,6 +91,14 @@ pub enum Task {
     Remember(Box<Remembered>),
 }
 
+/// A plan with what the user typed to approve it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypedApproval {
+    pub plan: Plan,
+    pub chosen: Chosen,
+    pub answers: Answers,
+}
+
 /// What to plan for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanTarget {
@@ -121,7 +130,7 @@ pub enum TaskReply {
     SettingsReloaded(Box<SettingsReload>),
     /// There is nothing to show: one sentence, and what to do.
     NotStarted {
-        says: String,
+        message: String,
     },
     Explained {
         ask: RequestId,
@@ -162,7 +171,7 @@ pub enum TaskReply {
         path: Result<String, String>,
     },
     Accepted {
-        says: Result<String, String>,
+        message: Result<String, String>,
     },
     /// All current acceptances.
     Acceptances {
@@ -173,7 +182,7 @@ pub enum TaskReply {
     },
     /// A message that needs no answer.
     Notice {
-        says: String,
+        message: String,
     },
     /// A service failed and was restarted.
     ServiceRestarted {

@@ -22,7 +22,7 @@ use super::task::{PlanTarget, Start, Task, TaskReply};
 use super::tests::fixtures;
 use super::theme::{Theme, Themes};
 use super::update::update;
-use super::view::{Look, view};
+use super::view::{Appearance, view};
 use trueup_fleet::live::Update;
 
 /// Screen sizes of the snapshots: narrow, classic, detail beside the list, large.
@@ -177,7 +177,7 @@ impl TestConsole {
 
     /// The shown messages.
     pub fn toasts(&self) -> Vec<&str> {
-        self.model.toasts.iter().map(|toast| toast.says.as_str()).collect()
+        self.model.toasts.iter().map(|toast| toast.message.as_str()).collect()
     }
 
     /// The screen in a size, as text.
@@ -186,8 +186,8 @@ impl TestConsole {
             self.event(What::Resize { width, height });
         }
         let mut buffer = Buffer::empty(self.model.area);
-        let look = Look { theme: Theme::default(), signs: self.model.signs };
-        self.hits = view(&self.model, &look, self.model.area, &mut buffer).hits;
+        let appearance = Appearance { theme: Theme::default(), signs: self.model.signs };
+        self.hits = view(&self.model, &appearance, self.model.area, &mut buffer).hits;
         capture::text(&buffer)
     }
 
@@ -252,8 +252,8 @@ fn said(task: &Task) -> String {
         },
         Task::Undo { ask: _, plan, action: _ } => format!("undo {plan}"),
         Task::DryRun { plan: _, actions } => format!("dry run {}", actions.join(" ")),
-        Task::Apply(approved) => {
-            let ids: Vec<&str> = approved.actions().map(|action| action.id.as_str()).collect();
+        Task::Apply(approval) => {
+            let ids: Vec<&str> = approval.chosen.actions(&approval.plan).map(|action| action.id.as_str()).collect();
             format!("apply {}", ids.join(" "))
         }
         Task::Stop => "stop".to_owned(),

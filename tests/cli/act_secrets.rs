@@ -67,7 +67,7 @@ impl Watched {
     }
 
     /// The same by a shell that lets no file grow beyond so many blocks: a disk that is full.
-    fn run_with_little_room(&self, case: &str, blocks: usize, args: &[&str]) -> String {
+    fn run_on_small_disk(&self, case: &str, blocks: usize, args: &[&str]) -> String {
         let mut shell = Command::new("/bin/sh");
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_trueup")]);
@@ -79,7 +79,7 @@ impl Watched {
         command.env_clear().env("XDG_STATE_HOME", self.path("state")).env("RUST_LOG", "trace").current_dir("/");
         command.args(args.iter().map(|arg| arg.replace("$TMP", tmp)));
         command.args(["-v", "--config", &format!("{tmp}/config.toml"), "--kubeconfig", &format!("{tmp}/kubeconfig")]);
-        if !case.contains("little room") {
+        if !case.contains("small disk") {
             command.args(["--log", &format!("{tmp}/log")]);
         }
         let Output { status, stdout, stderr } = tokio::task::block_in_place(|| command.output().unwrap());
@@ -137,7 +137,7 @@ fn strs(args: &[String]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_deleting_and_bringing_back_writes_holds_a_secret() {
+async fn apply_and_undo_of_a_delete_write_no_secret() {
     let watched = watched().await;
     let plan = watched.plan("all goes well");
     let short = plan.id[7..15].to_owned();
@@ -161,7 +161,7 @@ async fn nothing_that_deleting_and_bringing_back_writes_holds_a_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_refusal_that_repeats_the_object_is_repeated() {
+async fn a_refusal_that_quotes_the_object_is_not_printed() {
     let watched = watched().await;
     let cases = [
         ("forbidden", Method::DELETE, 403, "Forbidden", 2, "refused it (403 Forbidden)"),
@@ -171,12 +171,12 @@ async fn no_refusal_that_repeats_the_object_is_repeated() {
         ("can't be read", Method::GET, 500, "InternalError", 3, "the server answered 500"),
         ("another 404", Method::GET, 404, "NotFound", 3, "the server answered 404"),
     ];
-    for (case, method, code, reason, exit, says) in cases {
+    for (case, method, code, reason, exit, message) in cases {
         let plan = watched.plan(case);
         watched.refuse(method, ORPHAN, code, reason);
         let said = watched.run(case, exit, &strs(&apply("$TMP/plan.json", &plan)));
         watched.front.let_through(ORPHAN);
-        assert!(said.contains(says) && watched.is_there(), "case: {case}: {said}");
+        assert!(said.contains(message) && watched.is_there(), "case: {case}: {said}");
         watched.run(case, 0, &["history", "show", &plan.id[7..15]]);
         watched.run(case, 0, &["history", "export"]);
         watched.assert_files_clean(case);
@@ -192,7 +192,7 @@ async fn no_refusal_that_repeats_the_object_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_disk_without_room_and_a_vault_that_can_not_be_made_say_nothing_of_the_object() {
+async fn a_full_disk_and_a_failing_vault_show_nothing_of_the_object() {
     let watched = watched().await;
     let plan = watched.plan("no vault");
     let vault = watched.path("state/trueup/vault");
@@ -207,10 +207,10 @@ async fn a_disk_without_room_and_a_vault_that_can_not_be_made_say_nothing_of_the
 
     let mut halted = 0;
     for blocks in 0..8 {
-        let case = format!("little room: {blocks} blocks");
+        let case = format!("small disk: {blocks} blocks");
         let plan: Value = serde_json::from_slice(&std::fs::read(watched.path("plan.json")).unwrap()).unwrap();
         let plan = Plan::read(&plan.to_string()).unwrap();
-        let said = watched.run_with_little_room(&case, blocks, &strs(&apply("$TMP/plan.json", &plan)));
+        let said = watched.run_on_small_disk(&case, blocks, &strs(&apply("$TMP/plan.json", &plan)));
         halted += usize::from(watched.is_there());
         watched.assert_files_clean(&case);
         if !watched.is_there() {
@@ -218,5 +218,5 @@ async fn a_disk_without_room_and_a_vault_that_can_not_be_made_say_nothing_of_the
             break;
         }
     }
-    assert!(halted > 0, "with no room at all nothing may be deleted");
+    assert!(halted > 0, "on a full disk nothing may be deleted");
 }

@@ -69,11 +69,11 @@ async fn killed_in_the_middle(fleet: &Fleet) -> Plan {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn history_settles_what_a_killed_run_left_open_by_reading() {
+async fn history_resolves_open_intents_of_a_killed_run_by_reading() {
     let fleet = fleet().await;
     let plan = killed_in_the_middle(&fleet).await;
     let away = text(&trueup(fleet.dir.path(), &["history", "show", &short(&plan)]));
-    assert!(away.contains("open: not yet known, cluster guest-a cannot be reached"), "{away}");
+    assert!(away.contains("open: result unknown, cluster guest-a cannot be reached"), "{away}");
     let verified = text(&trueup(fleet.dir.path(), &["history", "verify"]));
     let listed = text(&on_fleet(&fleet, &["history"]));
     assert!(listed.contains("was found unchanged") && listed.contains("1 unchanged"), "{listed}");
@@ -84,7 +84,7 @@ async fn history_settles_what_a_killed_run_left_open_by_reading() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_undo_of_what_a_killed_run_left_open_looks_first() {
+async fn an_undo_resolves_open_intents_first() {
     let fleet = fleet().await;
     let plan = killed_in_the_middle(&fleet).await;
     let undo = on_fleet(&fleet, &["undo", &short(&plan), "--out", "$TMP/undo.json"]);
@@ -94,7 +94,7 @@ async fn an_undo_of_what_a_killed_run_left_open_looks_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_elsewhere_is_not_settled() {
+async fn intents_of_a_running_process_are_not_resolved() {
     let fleet = fleet().await;
     killed_in_the_middle(&fleet).await;
     let folder = StateFolder::prepare(&state(&fleet)).unwrap();
@@ -105,7 +105,7 @@ async fn what_is_under_way_elsewhere_is_not_settled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reference_to_what_was_deleted_is_found_by_the_next_plan_and_one_step_brings_it_back() {
+async fn a_reference_to_a_deleted_object_is_found_by_the_next_plan_and_undone_in_one_step() {
     let fleet = fleet().await;
     let deleted = deleted(&fleet);
     refer_to_the_orphan(&fleet);
@@ -125,7 +125,7 @@ async fn a_reference_to_what_was_deleted_is_found_by_the_next_plan_and_one_step_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_watch_says_that_what_is_missed_was_deleted_from_here() {
+async fn a_watch_reports_that_trueup_deleted_the_missing_object() {
     use tokio::io::{AsyncBufReadExt, BufReader};
     let fleet = fleet().await;
     let plan = deleted(&fleet);
@@ -141,7 +141,7 @@ async fn a_watch_says_that_what_is_missed_was_deleted_from_here() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = async || {
         let line = tokio::time::timeout(std::time::Duration::from_secs(30), lines.next_line()).await;
-        line.expect("a line comes").unwrap().expect("the watch goes on")
+        line.expect("a line comes").unwrap().expect("the watch continues")
     };
     while !next().await.starts_with("2 clusters") {}
     refer_to_the_orphan(&fleet);
@@ -155,7 +155,7 @@ async fn a_watch_says_that_what_is_missed_was_deleted_from_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_undo_refuses_a_name_that_is_taken_and_says_so_before_anything_is_asked() {
+async fn an_undo_refuses_an_existing_name_before_the_prompt() {
     let fleet = fleet().await;
     let plan = deleted(&fleet);
     fleet
@@ -190,7 +190,7 @@ async fn an_undo_is_not_sent_over_unverified_tls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
+async fn an_unreadable_backup_is_one_error_line_and_nothing_is_sent() {
     let fleet = fleet().await;
     let plan = deleted(&fleet);
     let saved = on_fleet(&fleet, &["undo", &short(&plan), "--out", "$TMP/undo.json"]);
@@ -206,13 +206,13 @@ async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
     };
     let cases: [(&str, &std::path::Path, &str); 2] =
         [("no key", &key, "its key "), ("no backup", &sealed, "cannot be read")];
-    for (case, path, says) in cases {
+    for (case, path, message) in cases {
         let bytes = std::fs::read(path).unwrap();
         std::fs::remove_file(path).unwrap();
         let planned = on_fleet(&fleet, &["undo", &short(&plan), "--out", "$TMP/other.json"]);
         let said = text(&planned);
         assert_eq!(planned.status.code(), Some(3), "case: {case}: {said}");
-        assert!(said.contains("backup: ") && said.contains(says), "case: {case}: {said}");
+        assert!(said.contains("backup: ") && said.contains(message), "case: {case}: {said}");
         let applied = on_fleet(&fleet, &["apply", "$TMP/undo.json", "--expect", &undo.id]);
         assert_eq!((applied.status.code(), posts()), (Some(4), 0), "case: {case}: {}", text(&applied));
         std::fs::write(path, bytes).unwrap();
@@ -221,7 +221,7 @@ async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plans_past_their_time_are_dropped_at_the_next_apply_and_verify_says_so() {
+async fn expired_plans_are_dropped_at_the_next_apply_and_verify_reports_it() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     let (old, young) = ("sha256:01d0000000", "sha256:7000000000");
@@ -291,7 +291,7 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_state_folder_that_can_not_be_used_sends_nothing() {
+async fn an_unusable_state_folder_sends_nothing() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     let elsewhere = self::fleet().await;
@@ -316,22 +316,22 @@ async fn a_state_folder_that_can_not_be_used_sends_nothing() {
     };
     let cases: [(&str, Spoil<'_>, &str); 3] = [
         ("a journal from two machines", &two_machines, "is from another journal"),
-        ("others can look in", &exposed, "has mode 755, expected 700"),
+        ("readable by others", &exposed, "has mode 755, expected 700"),
         ("no folder can be made there", &no_folder, "cannot be made or read"),
     ];
-    for (case, spoil, says) in cases {
+    for (case, spoil, message) in cases {
         spoil();
         let output = apply(&fleet, &["--expect", &plan.id]);
         let said = text(&output);
         assert_eq!((output.status.code(), deletes(&fleet)), (Some(1), 0), "case: {case}: {said}");
-        assert!(said.contains(says), "case: {case}: {said}");
+        assert!(said.contains(message), "case: {case}: {said}");
         assert_eq!(said.lines().count(), 3, "case: {case}: one sentence: {said}");
     }
     assert!(!short(&other).is_empty() && is_there(&fleet));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_that_is_old_of_another_version_or_for_look_alikes_sends_nothing() {
+async fn an_expired_foreign_version_or_lookalike_plan_sends_nothing() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     let file = fleet.dir.path().join("plan.json");
@@ -354,7 +354,7 @@ async fn a_plan_that_is_old_of_another_version_or_for_look_alikes_sends_nothing(
             "identity",
         ),
     ];
-    for (case, change, args, code, says) in cases {
+    for (case, change, args, code, message) in cases {
         let mut changed = plan.clone();
         change(&mut changed);
         changed.id = changed.computed_id().unwrap();
@@ -362,14 +362,14 @@ async fn a_plan_that_is_old_of_another_version_or_for_look_alikes_sends_nothing(
         let output = apply(&fleet, &[args, &["--expect", &changed.id]].concat());
         let said = text(&output);
         assert_eq!((output.status.code(), deletes(&fleet)), (Some(code), 0), "case: {case}: {said}");
-        assert!(said.contains(says), "case: {case}: {said}");
+        assert!(said.contains(message), "case: {case}: {said}");
         assert_eq!(said.lines().count(), 3, "case: {case}: one sentence: {said}");
     }
     assert!(is_there(&fleet), "{ORPHAN}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_says_when_no_backup_could_be_made() {
+async fn a_plan_reports_that_no_backup_is_possible() {
     let fleet = fleet().await;
     std::fs::create_dir_all(state(&fleet)).unwrap();
     std::fs::set_permissions(state(&fleet), std::fs::Permissions::from_mode(0o700)).unwrap();

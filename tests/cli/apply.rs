@@ -58,7 +58,7 @@ pub fn is_there(fleet: &Fleet) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_is_applied_told_and_taken_back_and_no_secret_leaks() {
+async fn a_plan_is_applied_reported_and_undone_and_no_secret_leaks() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     let before = fleet.guest.object("v1", "Secret", ORPHAN).unwrap();
@@ -126,18 +126,18 @@ async fn refusals_have_their_codes_and_send_nothing() {
         ("cut off", &cut, vec!["--expect", &plan.id], 1, "trueup plan --out"),
         ("of a newer schema", &newer, vec!["--expect", &plan.id], 1, "trueup/plan/v9"),
     ];
-    for (case, change, args, code, says) in cases {
+    for (case, change, args, code, message) in cases {
         std::fs::write(&file, change(&whole)).unwrap();
         let output = apply(&fleet, &args);
         let said = text(&output);
         assert_eq!(output.status.code(), Some(code), "case: {case}: {said}");
-        assert!(said.contains(says), "case: {case}: {said}");
+        assert!(said.contains(message), "case: {case}: {said}");
         assert_eq!((deletes(&fleet), is_there(&fleet)), (0, true), "case: {case}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reference_that_appeared_since_the_plan_spares_the_object() {
+async fn a_reference_created_after_the_plan_keeps_the_object() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     for (sim, api, kind, key) in [
@@ -169,7 +169,7 @@ async fn another_cluster_under_the_same_name_gets_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recorded_plan_is_refused_and_an_empty_one_is_a_sentence() {
+async fn a_recorded_plan_is_refused_and_an_empty_one_is_one_line() {
     let dir = guest_with_an_orphan();
     trueup(dir.path(), &["plan", "--from", "$TMP", "--out", "$TMP/plan.json"]);
     let file = dir.path().join("plan.json");
@@ -193,7 +193,7 @@ async fn a_recorded_plan_is_refused_and_an_empty_one_is_a_sentence() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_state_folder_others_can_read_stops_everything() {
+async fn a_state_folder_readable_by_others_stops_apply() {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     let fleet = fleet().await;
     let plan = planned(&fleet);
@@ -207,7 +207,7 @@ async fn a_state_folder_others_can_read_stops_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_killed_while_its_delete_is_under_way_is_settled_by_the_next() {
+async fn a_run_killed_during_its_delete_is_recovered_by_the_next() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     fleet.guest.fault(Fault::once(Matcher::of("secrets").verb(Verb::Delete), FaultAction::Stall));
@@ -230,7 +230,7 @@ async fn a_run_killed_while_its_delete_is_under_way_is_settled_by_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_after_the_delete_ends_the_run_with_what_was_done() {
+async fn an_interrupt_after_the_delete_ends_the_run_with_its_report() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
     let child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))

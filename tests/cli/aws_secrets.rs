@@ -91,7 +91,7 @@ async fn desk(login: Login) -> Desk {
         ("token", &token),
         (home, &profile),
     ]);
-    // Every command logs in anew: a session for each that may run.
+    // Every command logs in: a session for each that may run.
     let session = |n: u64| format!("sim-secret-canary-{n} sim-session-canary-{n} ASIASIM{n:013}");
     let echo = format!("{id} {key} {token} {}", (1..=9).map(session).collect::<Vec<_>>().join(" "));
     Desk { dir, aws, login, canaries, echo: Box::leak(echo.into_boxed_str()), at: (cluster, listening) }
@@ -151,7 +151,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_annotating_and_taking_back_writes_holds_a_login() {
+async fn apply_and_undo_of_annotations_write_no_credential() {
     for (case, login) in [("a role", Login::Role), ("a Secret", Login::Keys), ("a profile", Login::Profile)] {
         let desk = desk(login).await;
         for format in ["table", "json", "markdown", "csv"] {
@@ -172,14 +172,14 @@ async fn nothing_that_annotating_and_taking_back_writes_holds_a_login() {
         for args in [&["history"][..], &["history", "show", short], &["history", "verify"], &["history", "export"]] {
             desk.run(case, args);
         }
-        assert_eq!(desk.verdict(case), "missing", "case: {case}: it was taken back");
+        assert_eq!(desk.verdict(case), "missing", "case: {case}: it was undone");
         desk.assert_files_clean(case);
         assert!(desk.aws.calls().iter().any(|call| call.action == EC2), "case: {case}: AWS was asked");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_answer_of_aws_that_repeats_a_login_is_repeated() {
+async fn an_aws_answer_that_quotes_a_credential_is_not_printed() {
     let refuse = |action, status, code| {
         move |desk: &Desk| AwsFault::new(action, u32::MAX, AwsFaultKind::Refuse { status, code, message: desk.echo })
     };
@@ -240,9 +240,9 @@ async fn no_answer_of_aws_that_repeats_a_login_is_repeated() {
     }
 }
 
-/// Files that hold a login and something else beside it are told by their fault alone.
+/// Files that hold a login and something else are reported without their content.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_nobody_can_use_is_told_without_showing_it() {
+async fn an_unusable_token_is_reported_without_showing_it() {
     let desk = desk(Login::Role).await;
     let token = std::fs::read_to_string(desk.path("token")).unwrap();
     for (case, text) in [

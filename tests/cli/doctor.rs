@@ -7,13 +7,13 @@ use std::process::Command;
 use super::fixture::{add, folder, guest_with_an_orphan, transcript};
 
 #[test]
-fn everything_fit_is_exit_0() {
+fn all_checks_passed_is_exit_0() {
     let dir = guest_with_an_orphan();
     let output = doctor(&dir, &[]);
     insta::assert_snapshot!(output, @r##"
-ok config       $TMP/home/.config/trueup/config.toml is not there: defaults
-ok state folder $TMP/home/.local/state/trueup is not there yet
-ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
+ok config       $TMP/home/.config/trueup/config.toml does not exist; using defaults
+ok state folder $TMP/home/.local/state/trueup does not exist yet
+ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 ok snapshot     $TMP holds 2 clusters
 ----- stderr
 ----- exit 0
@@ -21,16 +21,16 @@ ok snapshot     $TMP holds 2 clusters
 }
 
 #[test]
-fn what_is_not_fit_has_its_remedy_and_is_exit_3() {
+fn a_failed_check_has_a_remedy_and_is_exit_3() {
     let dir = guest_with_an_orphan();
     let state = dir.path().join("home/.local/state/trueup");
     fs::create_dir_all(&state).unwrap();
     fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
     add(dir.path(), &[("home/.config/trueup/config.toml", "colour = true\n"), ("clusters/mgmt/x.yaml", "a: [")]);
     insta::assert_snapshot!(doctor(&dir, &[]), @r##"
-!! config       $TMP/home/.config/trueup/config.toml:1: `colour` is no known key in the config; known are clusters, policy, safety, domains, accept, clouds, console
+!! config       $TMP/home/.config/trueup/config.toml:1: unknown key `colour` in the config; known are clusters, policy, safety, domains, accept, clouds, egress, console
 !! state folder $TMP/home/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/home/.local/state/trueup
-ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
+ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! snapshot     $TMP/clusters/mgmt/x.yaml:1: is not valid YAML from here on: fix or remove it
 ----- stderr
 ----- exit 3
@@ -38,12 +38,12 @@ ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF
 }
 
 #[test]
-fn without_a_kubeconfig_doctor_says_so() {
+fn doctor_reports_a_missing_kubeconfig() {
     let dir = folder(&[]);
     insta::assert_snapshot!(transcript(&dir, &["doctor", "--kubeconfig", "$TMP/none"]), @r##"
-ok config       neither XDG_CONFIG_HOME nor HOME is set: defaults
+ok config       neither XDG_CONFIG_HOME nor HOME is set; using defaults
 !! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
-ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
+ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! kubeconfig   $TMP/none: cannot be read (entity not found); check the path and its permissions; or use --from
 ok aws          no role or profile on this machine; the credentials Secret of each MachineSet is used
 ----- stderr

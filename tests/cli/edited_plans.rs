@@ -51,10 +51,10 @@ fn edits() -> Vec<Edit> {
         edit("no preconditions", "/actions/0/preconditions", json!({}), true),
         edit("rests on nothing", "/actions/0/rests_on", json!([]), true),
         edit("not selected", "/actions/0/selected", json!(false), false),
-        edit("reason", "/actions/0/reason", json!("stale"), false),
-        edit("ownership", "/actions/0/ownership", json!([]), false),
+        edit("reason", "/actions/0/reason", json!("stale"), true),
+        edit("ownership", "/actions/0/ownership", json!([]), true),
         edit("tier", "/actions/0/tier", json!(1), true),
-        edit("diff", "/actions/0/diff", json!("nothing"), false),
+        edit("diff", "/actions/0/diff", json!("nothing"), true),
         edit("change", "/actions/0/change", json!({"backup": "00.age"}), true),
         edit("undo", "/actions/0/undo", json!("none"), true),
         edit("dependency", "/actions/0/depends_on", json!(["a9"]), true),
@@ -254,7 +254,7 @@ async fn a_plan_made_for_a_dev_cluster_is_refused_once_the_cluster_is_prod() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn thirty_deletes_stay_blocked_by_the_brake_when_the_file_says_otherwise() {
+async fn thirty_deletes_stay_blocked_by_the_brake_despite_the_file() {
     let fleet = fleet().await;
     for number in 0..30 {
         let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": {"clientSecret": "eA=="},

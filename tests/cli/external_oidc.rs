@@ -52,7 +52,7 @@ fn get(cluster: &DemoCluster, path: &str) -> Value {
 const PLAN: [&str; 6] = ["plan", "--from", "$TMP", "--utc", "--domain", "external-oidc"];
 
 #[test]
-fn a_switch_with_one_node_behind_waits_and_condemns_nothing() {
+fn a_switch_with_one_node_behind_waits_and_plans_no_delete() {
     let dir = written_down("ocp-berlin");
     insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
@@ -71,7 +71,7 @@ ocp-berlin  stage  snapshot
 }
 
 #[test]
-fn a_spec_that_kube_apiserver_refuses_is_an_error_although_everybody_accepted_it() {
+fn a_spec_that_kube_apiserver_refuses_is_an_error_although_admission_accepted_it() {
     let dir = written_down("ocp-paris");
     insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
@@ -88,17 +88,17 @@ ocp-paris  stage  snapshot
 }
 
 #[test]
-fn a_cluster_that_was_reverted_shows_what_is_missing_what_is_left_and_who_should_mend_it() {
+fn a_reverted_cluster_shows_missing_and_leftover_objects_and_their_controller() {
     let dir = written_down("ocp-lisbon");
     insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-lisbon  stage  snapshot
   + missing APIService      v1.user.openshift.io                                 missing             the OAuth server is asked for, and this is missing
-  - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that nothing lists any more
+  - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that is no longer listed
   - extra   ConfigMap       openshift-config-managed/auth-config                 extra         400d  exists but is not expected
   + missing ConfigMap       openshift-config-managed/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that is not expected any more
+  - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that is no longer expected
   - extra   ConfigMap       openshift-kube-apiserver/auth-config                 extra         400d  exists but is not expected
   + missing Deployment      openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
   x blocked KubeAPIServer   cluster                                              not-available       OIDC disabled; 3 of 3 nodes still use it
@@ -123,7 +123,7 @@ ocp-lisbon  stage  snapshot
 }
 
 #[test]
-fn leftovers_are_the_operators_until_the_config_hands_them_over() {
+fn leftovers_belong_to_the_operator_unless_the_config_enables_their_deletion() {
     let dir = written_down("ocp-oslo");
     insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
@@ -180,7 +180,7 @@ ocp-oslo  stage  snapshot
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn leftovers_that_were_handed_over_go_from_a_live_cluster_in_their_order() {
+async fn enabled_leftovers_are_deleted_from_a_live_cluster_in_order() {
     let dir = folder(&[("config.toml", "[domains.external-oidc]\nmanage = true\n")]);
     let options = ScenarioOptions { seed: 1, guests_more: 0, objects_more: 0, start: Timestamp::now() };
     let mut scenario = Scenario::new(&options);

@@ -17,10 +17,10 @@ const PLAN_A: &str = "sha256:1a2b3c4d0000000000000000000000000000000000000000000
 const PLAN_B: &str = "sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb";
 
 #[test]
-fn an_empty_history_is_a_sentence() {
+fn an_empty_history_is_one_line() {
     let dir = tempfile::tempdir().unwrap();
     let expected = "\
-nothing was ever applied from here: there is no history yet
+no plan was applied from this machine yet
 ----- stderr
 ----- exit 0
 ";
@@ -38,13 +38,13 @@ fn the_list_is_newest_first() {
 1a2b3c4d  2026-11-16 10:00:00 UTC  anna on laptop  guest-a  1 gone, 1 skipped
 ----- stderr
 open requests cannot be resolved: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
-1a9f0000/a1 is open: not yet known, cluster guest-a cannot be reached
+1a9f0000/a1 is open: result unknown, cluster guest-a cannot be reached
 ----- exit 0
 "##);
 }
 
 #[test]
-fn show_tells_what_came_of_every_action() {
+fn show_lists_the_result_of_every_action() {
     let dir = with_two_plans();
     insta::assert_snapshot!(history(&dir, &["show", "1a2b"]), @r##"
 plan sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa
@@ -61,7 +61,7 @@ plan sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb
 approved 2026-11-16 10:01:40 UTC by anna on laptop (expected), for guest-a
 not finished
 
-a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: not yet known, cluster guest-a cannot be reached
+a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: result unknown, cluster guest-a cannot be reached
 ----- stderr
 open requests cannot be resolved: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
 ----- exit 0
@@ -69,7 +69,7 @@ open requests cannot be resolved: no kubeconfig found (looked at $TMP/.kube/conf
 }
 
 #[test]
-fn an_entry_that_is_not_one_is_a_sentence_with_a_way_on() {
+fn an_unknown_entry_is_an_error_with_advice() {
     let dir = with_two_plans();
     let cases = [("two begin so", "1a"), ("none does", "ffff"), ("no such action", "1a2b/a9"), ("nothing", "")];
     let said: String = cases.map(|(case, entry)| format!("{case}:\n{}", history(&dir, &["show", entry]))).concat();
@@ -94,7 +94,7 @@ trueup: history: the entry names no plan; list entries with trueup history
 }
 
 #[test]
-fn verify_is_exit_0_for_a_whole_journal_and_3_for_any_other() {
+fn verify_is_exit_0_for_an_intact_journal_and_3_for_any_other() {
     let dir = with_two_plans();
     let path = state_path(&dir).join("journal");
     let whole = fs::read(&path).unwrap();
@@ -110,7 +110,7 @@ fn verify_is_exit_0_for_a_whole_journal_and_3_for_any_other() {
     insta::with_settings!({ filters => [("sha256:[0-9a-f]{64}", "$$HASH")] }, {
         insta::assert_snapshot!(said, @r##"
 whole:
-the journal is whole: 11 records of 2 plans, ending in $HASH
+the journal is intact: 11 records of 2 plans, last hash $HASH
 ----- stderr
 ----- exit 0
 a flipped byte:
@@ -118,7 +118,7 @@ the journal is damaged at byte 520, after 2 whole records: the bytes are not the
 ----- stderr
 ----- exit 3
 cut:
-the last 194 bytes of the journal, from byte 2975, are no whole record: an append is running or never finished; the next apply cuts them off
+the last 194 bytes of the journal, from byte 2975, are an incomplete record: an append is running or was interrupted; the next apply truncates it
 ----- stderr
 ----- exit 3
 "##);
@@ -126,7 +126,7 @@ the last 194 bytes of the journal, from byte 2975, are no whole record: an appen
 }
 
 #[test]
-fn a_damaged_journal_is_not_shown_as_if_it_were_whole() {
+fn a_damaged_journal_is_not_shown_as_intact() {
     let dir = with_two_plans();
     let path = state_path(&dir).join("journal");
     let mut bytes = fs::read(&path).unwrap();
@@ -140,17 +140,17 @@ fn a_damaged_journal_is_not_shown_as_if_it_were_whole() {
 }
 
 #[test]
-fn a_torn_tail_is_said_beside_the_list() {
+fn a_torn_tail_is_reported_with_the_list() {
     let dir = with_two_plans();
     let path = state_path(&dir).join("journal");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 3]).unwrap();
     let said = history(&dir, &[]);
-    assert!(said.contains("are no whole record") && said.ends_with("----- exit 0\n"), "{said}");
+    assert!(said.contains("are an incomplete record") && said.ends_with("----- exit 0\n"), "{said}");
 }
 
 #[test]
-fn an_export_is_json_lines_without_what_leads_to_a_backup() {
+fn an_export_is_json_lines_without_backup_names() {
     let dir = with_two_plans();
     let said = history(&dir, &["export"]);
     let (lines, _) = said.split_once("----- stderr").unwrap();
@@ -164,7 +164,7 @@ fn an_export_is_json_lines_without_what_leads_to_a_backup() {
 }
 
 #[test]
-fn a_folder_others_can_look_into_is_exit_1_with_the_remedy() {
+fn a_folder_readable_by_others_is_exit_1_with_the_remedy() {
     let dir = with_two_plans();
     fs::set_permissions(state_path(&dir), fs::Permissions::from_mode(0o755)).unwrap();
     insta::assert_snapshot!(history(&dir, &[]), @r##"
@@ -176,7 +176,7 @@ trueup: history: state folder $TMP/.local/state/trueup has mode 755, expected 70
 }
 
 #[test]
-fn without_a_home_history_says_so() {
+fn history_reports_a_missing_home() {
     let output = Command::new(env!("CARGO_BIN_EXE_trueup")).env_clear().arg("history").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use super::fixture::{add, folder, guest_with_an_orphan, run, transcript};
 
 #[test]
-fn wrong_usage_is_one_sentence_and_exit_1() {
+fn wrong_usage_is_one_line_and_exit_1() {
     let dir = guest_with_an_orphan();
     insta::assert_snapshot!(transcript(&dir, &["plan", "--form", "x"]), @r##"
 ----- stderr
@@ -49,8 +49,8 @@ fn a_config_is_checked_to_the_last_key() {
     );
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--config", "$TMP/config.toml"]), @r##"
 ----- stderr
-trueup: $TMP/config.toml:2: `read_olny` is no known key in [safety]; did you mean `read_only`?
-$TMP/config.toml:5: `production` is no known word for `class` in [[clusters]]; known are prod, stage, dev
+trueup: $TMP/config.toml:2: unknown key `read_olny` in [safety]; did you mean `read_only`?
+$TMP/config.toml:5: unknown value `production` for `class` in [[clusters]]; known are prod, stage, dev
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--config", "$TMP/none.toml"]), @r##"
@@ -79,7 +79,7 @@ fn the_config_decides_classes_and_stops_writes() {
 }
 
 #[test]
-fn what_cant_be_read_is_named_and_the_rest_is_judged() {
+fn unreadable_input_is_named_and_the_rest_is_judged() {
     let dir = guest_with_an_orphan();
     add(
         dir.path(),
@@ -135,13 +135,13 @@ fn a_file_too_large_is_refused_unread() {
 }
 
 #[test]
-fn a_file_nobody_may_read_is_named() {
+fn a_file_without_read_permission_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let dir = guest_with_an_orphan();
     let path = dir.path().join("clusters/mgmt/locked.yaml");
     fs::write(&path, "a: 1\n").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    // The superuser may read everything; then the file is read, and is no object.
+    // The superuser may read everything; then the file is read, and is not an object.
     let expected = if fs::read(&path).is_ok() {
         "locked.yaml:1: has no kind"
     } else {
@@ -152,7 +152,7 @@ fn a_file_nobody_may_read_is_named() {
 }
 
 #[test]
-fn a_slip_in_the_fleet_file_has_its_line_and_the_nearest_key() {
+fn a_typo_in_the_fleet_file_is_reported_with_line_and_similar_key() {
     let dir = guest_with_an_orphan();
     add(
         dir.path(),
@@ -169,7 +169,7 @@ fn a_slip_in_the_fleet_file_has_its_line_and_the_nearest_key() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     use std::io::Read;
     use std::process::{Command, Stdio};
     let dir = guest_with_an_orphan();
@@ -206,7 +206,7 @@ fn help_version_completions_and_manual_go_to_stdout() {
 }
 
 #[test]
-fn without_a_kubeconfig_the_way_out_is_named() {
+fn without_a_kubeconfig_the_error_has_advice() {
     let dir = folder(&[]);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--kubeconfig", "$TMP/none"]), @r##"
 ----- stderr

@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 
 use super::act_secrets::{Watched, watched};
 use super::front::Front;
-use super::killed_support::{POSITIONS, Scene, kill_and_go_on};
+use super::killed_support::{KillTarget, POSITIONS, kill_and_go_on};
 
-impl Scene for Watched {
+impl KillTarget for Watched {
     fn front(&self) -> &Front {
         &self.front
     }
@@ -37,7 +37,7 @@ impl Scene for Watched {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_run_is_settled_by_reading_and_nothing_is_deleted_twice() {
+async fn a_killed_run_is_recovered_by_reading_and_nothing_is_deleted_twice() {
     let each = POSITIONS.iter().map(|position| {
         tokio::spawn(async move {
             kill_and_go_on(&watched().await, position).await;

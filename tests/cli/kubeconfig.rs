@@ -94,7 +94,7 @@ fn fleet(secret: &str) -> TempDir {
 }
 
 #[test]
-fn a_plan_says_which_kubeconfigs_work_and_repairs_those_a_good_source_is_there_for() {
+fn a_plan_lists_working_kubeconfigs_and_repairs_those_with_a_good_source() {
     let dir = fleet("s3cret");
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc", "--domain", "kubeconfig"]), @r##"
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
@@ -163,8 +163,8 @@ EVIDENCE
 REMEDY
   [x] a1 update Secret shops/behind-kubeconfig
       tier T1, reason stale, undo: restore-from-backup
-      ours because label cluster.x-k8s.io/cluster-name=behind
-      ours because type cluster.x-k8s.io/secret
+      owned: label cluster.x-k8s.io/cluster-name=behind
+      owned: type cluster.x-k8s.io/secret
         data:
       -   value: <680 bytes, EKS token, until at most 2026-11-16T09:55:00Z>
       +   value: <680 bytes, EKS token, until at most 2026-11-16T10:13:00Z>
@@ -189,7 +189,7 @@ fn an_update_is_bound_to_the_version_of_its_source() {
 }
 
 #[test]
-fn no_command_tells_a_secret_of_a_kubeconfig() {
+fn no_command_prints_a_secret_of_a_kubeconfig() {
     let mut canaries = Canaries::default();
     let value = canaries.next();
     let dir = fleet(&value);
@@ -263,15 +263,15 @@ fn token(args: &[&str], input: &str) -> std::process::Output {
     child.wait_with_output().unwrap()
 }
 
-fn told(args: &[&str], input: &str) -> String {
+fn described(args: &[&str], input: &str) -> String {
     let output = token(args, input);
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     format!("{stdout}{stderr}exit {}\n", output.status.code().unwrap())
 }
 
 #[test]
-fn a_token_of_eks_is_told_without_its_secrets() {
-    insta::assert_snapshot!(told(&["--now", NOW], &eks("095900", "s3cret")), @r##"
+fn an_eks_token_is_described_without_its_secrets() {
+    insta::assert_snapshot!(described(&["--now", NOW], &eks("095900", "s3cret")), @r##"
 can be used now
   kind                 EKS token
   who                  access key ASIAEXAMPLE (a session)
@@ -280,7 +280,7 @@ can be used now
   valid until at most  2026-11-16T10:14:00Z
 exit 0
 "##);
-    insta::assert_snapshot!(told(&["--now", NOW, "-o", "json"], &eks("095900", "s3cret")), @r##"
+    insta::assert_snapshot!(described(&["--now", NOW, "-o", "json"], &eks("095900", "s3cret")), @r##"
 {
   "at_most": true,
   "kind": "EKS token",
@@ -298,8 +298,8 @@ exit 0
 }
 
 #[test]
-fn a_kubeconfig_is_told_by_its_current_context() {
-    insta::assert_snapshot!(told(&["--now", NOW], &config("https://A.example/", json!({ "token": eks("094000", "s3cret") }))), @r##"
+fn a_kubeconfig_is_described_by_its_current_context() {
+    insta::assert_snapshot!(described(&["--now", NOW], &config("https://A.example/", json!({ "token": eks("094000", "s3cret") }))), @r##"
 expired
   kind                 EKS token
   who                  access key ASIAEXAMPLE (a session)
@@ -314,7 +314,7 @@ exit 3
 }
 
 #[test]
-fn the_exit_code_says_whether_it_can_be_used() {
+fn the_exit_code_tells_usable_from_unusable_tokens() {
     let jwt = |claims: Value| {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         format!("{}.{}.c2ln", part(&json!({ "alg": "RS256" })), part(&claims))
@@ -345,9 +345,9 @@ fn the_exit_code_says_whether_it_can_be_used() {
         ("two lines", "hello\nworld\n".to_owned(), 1),
     ];
     for (case, input, expected) in cases {
-        let said = told(&["--now", NOW], &input);
+        let said = described(&["--now", NOW], &input);
         assert!(said.ends_with(&format!("exit {expected}\n")), "case: {case}: {said}");
     }
-    assert!(told(&["--now", "tomorrow"], "x").ends_with("exit 1\n"));
-    assert!(told(&["/no/such/file"], "").ends_with("exit 1\n"));
+    assert!(described(&["--now", "tomorrow"], "x").ends_with("exit 1\n"));
+    assert!(described(&["/no/such/file"], "").ends_with("exit 1\n"));
 }

@@ -109,7 +109,7 @@ async fn a_connection_that_is_not_verified_offers_no_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guest_nobody_may_read_is_unknown_and_named() {
+async fn a_guest_without_read_permission_is_unknown_and_named() {
     let fleet = fleet().await;
     fleet.mgmt.remove("v1", "Secret", "clusters/guest-a-admin-kubeconfig").unwrap();
     let (plan, stderr, code) = plan(&fleet, &[]).await;
@@ -120,12 +120,12 @@ async fn a_guest_nobody_may_read_is_unknown_and_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn doctor_asks_the_clusters() {
+async fn doctor_checks_live_clusters() {
     let fleet = fleet().await;
     let said = tokio::task::block_in_place(|| transcript(&fleet.dir, &["doctor", "--kubeconfig", "$TMP/kubeconfig"]));
     for expected in [
-        "cluster      mgmt answers",
-        "cluster      guest-a answers",
+        "cluster      mgmt is reachable",
+        "cluster      guest-a is reachable",
         "permission   guest-a: delete secrets in openshift-config",
     ] {
         assert!(said.contains(expected), "{said}");
@@ -147,7 +147,7 @@ async fn watch_prints_a_line_for_each_finding_that_changes() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = async || {
         let line = tokio::time::timeout(Duration::from_secs(30), lines.next_line()).await;
-        line.expect("a line comes").unwrap().expect("the watch goes on")
+        line.expect("a line comes").unwrap().expect("the watch continues")
     };
     while !next().await.starts_with("2 clusters") {}
     fleet.guest.remove("v1", "Secret", "openshift-config/old-client").unwrap();

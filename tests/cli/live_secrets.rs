@@ -22,7 +22,7 @@ use super::live::sim;
 
 const ANYWHERE: &str = "127.0.0.1:0";
 /// A port that is never listened on.
-const NOBODY: &str = "127.0.0.1:1";
+const UNREACHABLE: &str = "127.0.0.1:1";
 
 /// Runs the binary with a noisy environment that holds a secret of its own.
 fn run(dir: &Path, canaries: &mut Canaries, args: &[&str]) -> Output {
@@ -33,7 +33,7 @@ fn run(dir: &Path, canaries: &mut Canaries, args: &[&str]) -> Output {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("RUST_LOG", "trace")
             .env("AWS_SECRET_ACCESS_KEY", canaries.next())
-            .env("HTTPS_PROXY", format!("http://user:{}@{NOBODY}", canaries.next()))
+            .env("HTTPS_PROXY", format!("http://user:{}@{UNREACHABLE}", canaries.next()))
             .env("NO_PROXY", "127.0.0.1")
             .current_dir("/")
             .args(args.iter().map(|arg| arg.replace("$TMP", tmp)))
@@ -148,9 +148,9 @@ async fn no_credential_of_the_kubeconfig_is_in_any_output() {
     let dir = folder(&[]);
     let token_file = dir.path().join("token");
     std::fs::write(&token_file, format!("{}\n{}\u{1}", c.next(), c.next())).unwrap();
-    let (none, nowhere) = (|| json!({}), format!("https://{NOBODY}"));
-    let user_in_server = format!("https://user:{}@{NOBODY}", c.next());
-    let proxy = json!({"proxy-url": format!("http://user:{}@{NOBODY}", c.next())});
+    let (none, nowhere) = (|| json!({}), format!("https://{UNREACHABLE}"));
+    let user_in_server = format!("https://user:{}@{UNREACHABLE}", c.next());
+    let proxy = json!({"proxy-url": format!("http://user:{}@{UNREACHABLE}", c.next())});
     let password = json!({"username": "u", "password": c.next()});
     let missing = exec("no-such-plugin", c);
     let login = |user: Value| kubeconfig(&server, none(), user);
@@ -188,14 +188,14 @@ async fn nothing_of_a_guests_kubeconfig_is_in_any_output() {
         ("no kubeconfig", format!("{}: [", c.next()), "not a kubeconfig"),
         (
             "a token that goes nowhere",
-            kubeconfig(&format!("http://{NOBODY}"), json!({}), json!({"token": c.next()})),
+            kubeconfig(&format!("http://{UNREACHABLE}"), json!({}), json!({"token": c.next()})),
             "connection refused",
         ),
-        ("a plugin", kubeconfig(&format!("http://{NOBODY}"), json!({}), exec("/bin/true", c)), "refused"),
+        ("a plugin", kubeconfig(&format!("http://{UNREACHABLE}"), json!({}), exec("/bin/true", c)), "refused"),
         (
             "a key that is none",
             kubeconfig(
-                &format!("https://{NOBODY}"),
+                &format!("https://{UNREACHABLE}"),
                 json!({}),
                 json!({"client-certificate-data": c.next_base64(), "client-key-data": c.next_base64()}),
             ),

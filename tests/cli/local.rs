@@ -68,7 +68,7 @@ fn jwt(until: i64, signature: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_who_logs_in_with_a_plugin_has_nothing_to_worry_about() {
+async fn a_context_with_a_credential_plugin_has_no_finding() {
     let own = own(&[("mgmt", plugin())]).await;
     let (plan, code) = plan(&own, &[]);
     assert_eq!((contexts(&plan), code), (vec!["kubeconfig/local/Context/_/mgmt fresh exec-user".to_owned()], 0));
@@ -106,7 +106,7 @@ async fn only_the_contexts_in_scope_are_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_context_that_leads_nowhere_hides_no_other() {
+async fn an_unreachable_context_hides_no_other() {
     let own = own(&[("mgmt", json!({ "token": "opaque" }))]).await;
     let path = own.dir.path().join("kubeconfig");
     let mut text: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -132,7 +132,7 @@ async fn a_context_called_local_keeps_its_name() {
 }
 
 #[test]
-fn a_folder_is_judged_without_looking_at_who_looks() {
+fn a_folder_is_judged_without_the_users_kubeconfig() {
     let dir = guest_with_an_orphan();
     add(dir.path(), &[("kubeconfig", "{current-context: x, contexts: [{name: x}]}")]);
     let output = run(&dir, &["plan", "--from", "$TMP", "--kubeconfig", "$TMP/kubeconfig", "-o", "json"]);
@@ -141,7 +141,7 @@ fn a_folder_is_judged_without_looking_at_who_looks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_lets_one_in_is_said() {
+async fn no_credential_is_printed() {
     let mut canaries = Canaries::default();
     let token_in_file = canaries.next();
     let own = own(&[

@@ -68,7 +68,7 @@ fn fleet(environment: &str, secret: &str) -> TempDir {
 }
 
 #[test]
-fn a_plan_says_what_autoscalers_know_and_writes_what_they_do_not() {
+fn a_plan_lists_capacity_annotations_and_adds_missing_ones() {
     let dir = fleet("", "s3cret");
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc", "--domain", "machineset-capacity"]), @r##"
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
@@ -92,7 +92,7 @@ shop  dev  snapshot
 }
 
 #[test]
-fn one_finding_in_full_names_every_object_it_was_read_from() {
+fn an_explained_finding_names_every_object_of_its_evidence() {
     let dir = fleet("environment: { AWS_REGION: us-east-1 }\n", "s3cret");
     let finding = "machineset-capacity/shop/MachineSet/openshift-machine-api/torn";
     insta::assert_snapshot!(transcript(&dir, &["explain", finding, "--from", "$TMP", "--utc"]), @r##"
@@ -163,7 +163,7 @@ REMEDY
 }
 
 #[test]
-fn a_plan_binds_what_was_judged_and_not_a_version_that_moves_by_itself() {
+fn a_plan_binds_the_judged_fields_and_not_the_version() {
     let dir = fleet("", "s3cret");
     let plan = |dir: &TempDir| -> Value {
         let output = run(dir, &["plan", "--from", "$TMP", "-o", "json"]);
@@ -195,7 +195,7 @@ fn a_plan_binds_what_was_judged_and_not_a_version_that_moves_by_itself() {
 fn each_step_of_a_login_has_its_own_verdict() {
     let role = "AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/x'";
     let cases = [
-        ("nobody says", String::new(), "missing", json!([])),
+        ("no credentials", String::new(), "missing", json!([])),
         (
             "half a role",
             format!("environment: {{ {role} }}\n"),
@@ -216,7 +216,7 @@ fn each_step_of_a_login_has_its_own_verdict() {
 }
 
 #[test]
-fn no_output_holds_a_byte_of_a_login() {
+fn no_output_has_a_byte_of_a_credential() {
     let dir = fleet("environment: { AWS_SECRET_ACCESS_KEY: c4n4ry-2 }\n", "c4n4ry-1");
     for args in [
         &["plan", "--from", "$TMP"][..],

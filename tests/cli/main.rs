@@ -1,11 +1,21 @@
 //! The binary as a shell sees it: an empty environment, stdout, stderr and exit code.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::too_many_lines,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 #[path = "../support/canaries.rs"]
 mod canaries;
 #[path = "../support/front.rs"]
 mod front;
 #[path = "../support/killed.rs"]
 mod killed_support;
+#[path = "../support/pty.rs"]
+mod pty;
 
 mod act_secrets;
 mod after;
@@ -15,6 +25,7 @@ mod doctor;
 mod edited_plans;
 mod external_oidc;
 mod fixture;
+mod front_ends;
 mod history;
 mod input;
 mod killed;

@@ -39,7 +39,7 @@ fn a_valid_authentication_is_printed_byte_for_byte() {
 }
 
 #[test]
-fn what_is_wrong_is_listed_and_decides_the_exit() {
+fn problems_are_listed_and_decide_the_exit_code() {
     let lockout = "{ type: OIDC }";
     let twice = VALID.replace(
         "claimMappings",
@@ -83,12 +83,12 @@ fn what_is_wrong_is_listed_and_decides_the_exit() {
 }
 
 #[test]
-fn another_type_renders_nothing_and_says_so() {
-    insta::assert_snapshot!(transcript(&cluster("{ type: IntegratedOAuth }"), &RENDER), @"
+fn another_type_renders_nothing_and_reports_it() {
+    insta::assert_snapshot!(transcript(&cluster("{ type: IntegratedOAuth }"), &RENDER), @r##"
     ----- stderr
-    the type of Authentication/cluster is IntegratedOAuth: there is no auth-config to render
+    the type of Authentication/cluster is IntegratedOAuth, so there is no auth-config to render
     ----- exit 0
-    ");
+    "##);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn several_clusters_need_a_name() {
 }
 
 #[test]
-fn a_hosted_guest_is_sent_to_its_hosted_cluster() {
+fn a_hosted_guest_is_referred_to_its_hosted_cluster() {
     let output = run(&guest_with_an_orphan(), &[&RENDER[..], &["--cluster", "guest-a"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("spec.configuration.authentication of HostedCluster clusters/guest-a"), "{said}");
@@ -126,7 +126,7 @@ fn a_hosted_guest_is_sent_to_its_hosted_cluster() {
 }
 
 #[test]
-fn a_login_says_who_one_would_be() {
+fn an_accepted_login_prints_the_identity() {
     insta::assert_snapshot!(transcript(&cluster(VALID), &LOGIN), @r#"
     {"accepted":true,"username":"https://idp.example.com#jane","uid":"jane","groups":["g:dev"],"extra":{},"warnings":[],"assumed":["iss","aud","exp"]}
     ----- stderr
@@ -143,7 +143,7 @@ fn a_login_says_who_one_would_be() {
 }
 
 #[test]
-fn a_login_that_is_refused_names_the_rule() {
+fn a_refused_login_names_the_rule() {
     let ruled = VALID.replace("claimMappings", "claimValidationRules: [ { type: RequiredClaim, requiredClaim: { claim: hd, requiredValue: x } } ], claimMappings");
     insta::assert_snapshot!(transcript(&cluster(&ruled), &LOGIN), @r#"
     {"accepted":false,"refused_by":"claim-rule","rule":"hd = x","message":"required claim hd is not in the token"}
@@ -151,19 +151,19 @@ fn a_login_that_is_refused_names_the_rule() {
     ----- exit 3
     "#);
     let output = run(&cluster("{ type: OIDC }"), &LOGIN);
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
-        (told["accepted"].as_bool(), told["refused_by"].as_str(), output.status.code()),
+        (answer["accepted"].as_bool(), answer["refused_by"].as_str(), output.status.code()),
         (Some(false), Some("issuer"), Some(3))
     );
 }
 
 #[test]
-fn claims_that_are_none_are_refused_without_being_repeated() {
+fn invalid_claims_are_refused_without_being_printed() {
     let unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.";
     let cases = [
         ("a list", "[\"canary\"]", "claims have to be a JSON object"),
-        ("broken", "{\"canary\":", "it is no JSON (line 1"),
+        ("broken", "{\"canary\":", "it is not JSON (line 1"),
         ("an unsigned token", unsigned, "nothing unsigned"),
         ("bad base64", "canary!.canary.x", "no base64url"),
         ("nothing", "", "it is empty"),
@@ -180,7 +180,7 @@ fn claims_that_are_none_are_refused_without_being_repeated() {
 }
 
 #[test]
-fn what_is_not_known_is_no_yes() {
+fn an_unknown_result_is_not_accepted() {
     let fleet = "now: 2026-11-16T10:00:00Z\nclusters:\n  ocp: { incomplete: [ \"v1/configmaps@openshift-config\" ] }\n";
     let spec = VALID.replace("audiences", "issuerCertificateAuthority: { name: ca }, audiences");
     let dir = folder(&[("fleet.yaml", fleet), ("clusters/ocp/all.yaml", &objects(&spec))]);
@@ -191,7 +191,7 @@ fn what_is_not_known_is_no_yes() {
 }
 
 #[test]
-fn the_switch_is_in_a_plan_only_where_the_config_asks_for_it() {
+fn the_switch_is_planned_only_where_the_config_enables_it() {
     let spec = VALID.replace("type: OIDC", "type: IntegratedOAuth");
     let dir = folder(&[
         ("fleet.yaml", FLEET),

@@ -112,7 +112,7 @@ As expected: 1.
 }
 
 #[test]
-fn csv_has_one_row_a_finding() {
+fn csv_has_one_row_per_finding() {
     let dir = guest_with_an_orphan();
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "-o", "csv"]), @r##"
 id,domain,cluster,kind,namespace,name,state,verdict,codes,summary,actions
@@ -141,7 +141,7 @@ fn changes_only_leaves_matches_out() {
 }
 
 #[test]
-fn a_plan_file_is_private_and_holds_what_json_prints() {
+fn a_plan_file_has_mode_600_and_the_json_output() {
     let dir = guest_with_an_orphan();
     let out = tempfile::tempdir().unwrap();
     let path = out.path().join("plan.json");
@@ -161,19 +161,19 @@ fn a_plan_file_that_is_a_link_is_refused() {
     let path = out.path().join("plan.json");
     let output = run(&dir, &["plan", "--from", "$TMP", "--out", path.to_str().unwrap()]);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("it is a link, which is not followed"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it is a symbolic link, which is not followed"));
     assert!(!dir.path().join("victim").exists());
 }
 
 #[test]
-fn filters_narrow_and_a_filter_that_fits_nothing_is_a_slip() {
+fn filters_narrow_and_a_filter_without_matches_is_an_error() {
     let dir = guest_with_an_orphan();
     let code = |args: &[&str]| run(&dir, &[&["plan", "--from", "$TMP"], args].concat()).status.code();
     let cases: [(&str, &[&str], i32); 6] = [
         ("its cluster", &["--cluster", "guest-*"], 2),
         ("another cluster", &["--cluster", "mgmt"], 0),
         ("its namespace", &["--namespace", "openshift-config"], 2),
-        ("a namespace nobody judges", &["--namespace", "clusters"], 0),
+        ("a namespace without subjects", &["--namespace", "clusters"], 0),
         ("its domain", &["--domain", "hosted-oidc"], 2),
         ("two clusters", &["--cluster", "mgmt", "--cluster", "guest-a"], 2),
     ];
@@ -235,9 +235,9 @@ EVIDENCE
 REMEDY
   [x] a1 delete Secret openshift-config/old-client
       tier T3, reason no-referrer, undo: restore-from-backup
-      ours because label hypershift.openshift.io/oidc-provider-managed=true
-      ours because label hypershift.openshift.io/managed=true
-      ours because fingerprint: exactly the key clientSecret, no owner
+      owned: label hypershift.openshift.io/oidc-provider-managed=true
+      owned: label hypershift.openshift.io/managed=true
+      owned: fingerprint: exactly the key clientSecret, no owner
       - apiVersion: v1
       - kind: Secret
       - metadata:
@@ -254,16 +254,16 @@ REMEDY
 }
 
 #[test]
-fn explain_wants_a_part_that_only_one_finding_has() {
+fn explain_needs_a_unique_part_of_an_id() {
     let dir = guest_with_an_orphan();
     insta::assert_snapshot!(transcript(&dir, &["explain", "client", "--from", "$TMP"]), @r##"
 ----- stderr
-trueup: explain: 2 findings have client in their id; name one of: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
+trueup: explain: 2 findings match "client"; name one of: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["explain", "old-cleint", "--from", "$TMP"]), @r##"
 ----- stderr
-trueup: explain: no finding has old-cleint in its id; the nearest are: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
+trueup: explain: no finding matches "old-cleint"; similar ids: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
 ----- exit 1
 "##);
     let exact = "hosted-oidc/guest-a/Secret/openshift-config/client";
@@ -271,7 +271,7 @@ trueup: explain: no finding has old-cleint in its id; the nearest are: hosted-oi
 }
 
 #[test]
-fn explain_as_json_holds_the_finding_and_its_actions() {
+fn explain_as_json_has_the_finding_and_its_actions() {
     let dir = guest_with_an_orphan();
     let output = run(&dir, &["explain", "old-client", "--from", "$TMP", "-o", "json"]);
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -289,7 +289,7 @@ fn the_same_files_give_the_same_bytes() {
 }
 
 #[test]
-fn names_that_steer_a_terminal_are_shown_and_not_obeyed() {
+fn control_characters_in_names_are_escaped() {
     let dir = guest_with_an_orphan();
     let evil =
         "apiVersion: v1\nkind: Secret\nmetadata: { name: \"x\\e[2J\\u202e|`<b>\", namespace: openshift-config }\n";
@@ -312,7 +312,7 @@ fn names_that_steer_a_terminal_are_shown_and_not_obeyed() {
 }
 
 #[test]
-fn nothing_to_judge_is_all_right() {
+fn a_cluster_without_subjects_is_exit_0() {
     let dir = folder(&[("fleet.yaml", "clusters: { a: {} }\n")]);
     assert_eq!(run(&dir, &["plan", "--from", "$TMP"]).status.code(), Some(0));
 }

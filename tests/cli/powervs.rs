@@ -104,7 +104,7 @@ fn actions(plan: &Value) -> Vec<String> {
 }
 
 #[test]
-fn an_account_is_judged_beside_its_clusters_and_planned_for() {
+fn an_account_is_judged_and_planned_with_its_clusters() {
     let dir = fleet();
     let plan = planned(&dir, &[]);
     assert_eq!(
@@ -134,7 +134,7 @@ fn an_account_is_judged_beside_its_clusters_and_planned_for() {
 }
 
 #[test]
-fn targets_changes_and_what_must_hold_are_written_out() {
+fn targets_changes_and_preconditions_are_printed() {
     let plan = planned(&fleet(), &[]);
     let tag = &plan["actions"][2];
     let crn = "crn:v1:bluemix:public:is:us-south:a/0123456789abcdef0123456789abcdef::vpc:r006-1";
@@ -161,7 +161,7 @@ fn targets_changes_and_what_must_hold_are_written_out() {
 }
 
 #[test]
-fn a_listing_cut_short_or_a_fleet_half_known_never_offers_a_delete() {
+fn a_truncated_list_or_a_partial_fleet_never_plans_a_delete() {
     let dir = fleet();
     let cut = ACCOUNT.replace("resources:", "complete: false\nresources:");
     add(dir.path(), &[("clouds/ibm/main.yaml", &cut)]);
@@ -179,7 +179,7 @@ fn a_listing_cut_short_or_a_fleet_half_known_never_offers_a_delete() {
 }
 
 #[test]
-fn a_recorded_account_is_used_from_where_the_config_says() {
+fn a_recorded_account_is_used_by_the_clusters_of_the_config() {
     let dir = fleet();
     let fleet = FLEET.replace("class: prod }", "class: prod }, far: { unreachable: timeout }");
     let config = "[clouds.ibm.main]\napi_key_env = \"KEY\"\nmanagement_clusters = [\"mgm*\"]\n";
@@ -189,7 +189,7 @@ fn a_recorded_account_is_used_from_where_the_config_says() {
 }
 
 #[test]
-fn what_is_asked_for_narrows_by_the_cluster_and_namespace_that_points() {
+fn filters_apply_to_the_referring_cluster_and_namespace() {
     let dir = fleet();
     assert_eq!(findings(&planned(&dir, &["--cluster", "mgmt"])).len(), 5);
     assert_eq!(findings(&planned(&dir, &["--cluster", "ibm:*"])).len(), 6);
@@ -209,7 +209,7 @@ ibm:main  prod  snapshot
 
   [ ] T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
   [ ] T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
-         x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; review it and delete it by hand
+         x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; review it and delete it manually
 
 mgmt  prod  snapshot
   + missing vpc                demo-vpc (r006-1)      untagged    15d  made for clusters/demo, and not tagged
@@ -263,8 +263,8 @@ EVIDENCE
 REMEDY
   [x] a4 delete vpc bye-vpc (r006-2)
       tier T4, reason cluster-deleted, undo: none
-      ours because the tag powervs.cluster.x-k8s.io-owner:bye
-      ours because the tag powervs.cluster.x-k8s.io-cluster-uuid:22222222-2222-2222-2222-222222222222
+      owned: the tag powervs.cluster.x-k8s.io-owner:bye
+      owned: the tag powervs.cluster.x-k8s.io-cluster-uuid:22222222-2222-2222-2222-222222222222
       - vpc bye-vpc (r006-2)
       -   tag powervs.cluster.x-k8s.io-cluster-uuid:22222222-2222-2222-2222-222222222222
       -   tag powervs.cluster.x-k8s.io-owner:bye
@@ -274,7 +274,7 @@ REMEDY
 }
 
 #[test]
-fn csv_and_markdown_know_cloud_resources_too() {
+fn csv_and_markdown_have_cloud_resources() {
     let dir = fleet();
     let csv = String::from_utf8(run(&dir, &["plan", "--from", "$TMP", "-o", "csv"]).stdout).unwrap();
     assert!(csv.contains(",,vpc,,half-dead,extra,orphan,"), "{csv}");
@@ -294,7 +294,7 @@ fn an_accepted_cloud_finding_has_no_actions() {
 }
 
 #[test]
-fn references_are_left_alone_where_the_config_says_so() {
+fn references_are_skipped_where_the_config_disables_them() {
     let dir = fleet();
     let clusters = CLUSTERS
         .replace("spec: {}", "spec: { vpc: { id: r006-1 } }")

@@ -82,23 +82,23 @@ async fn live_and_die(set: Set) {
 
 /// The connection, the balancer and the workspace are seen under way, and waited for.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_life_leaves_nothing_of_the_cluster_and_everything_of_others() {
+async fn create_and_teardown_leave_nothing_of_the_cluster_and_everything_of_others() {
     let slow = &["connections/con-delta-pvs", "load_balancers/r006-delta-lb", "resource_instances/ws-delta"];
     live_and_die(Set { tags: Tags::Missing, pace: Pace::Jumps { slow }, ..Set::default() }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_of_others_keeps_its_own_tags_and_connections_through_a_whole_life() {
+async fn a_foreign_gateway_keeps_its_tags_and_connections_from_create_to_teardown() {
     live_and_die(Set { tags: Tags::Missing, gateway: Gateway::Shared, ..Set::default() }).await;
 }
 
 /// The index of tags is half a minute behind all the while.
 #[tokio::test(flavor = "multi_thread")]
-async fn one_tag_takes_another_ones_place_while_the_index_is_behind() {
+async fn a_tag_replaces_another_while_the_index_is_stale() {
     let stage = stage(&Set { pace: Pace::Runs, ..Set::default() }).await;
     let own = stage.taggable();
     for id in &own {
-        // Before anybody looks, so that the index knows it.
+        // Before the first list, so that the index has it.
         let thing = stage.account.with(|server, _| server.thing(id).unwrap().clone());
         stage.account.seed(thing.tagged(&["env:stage"]));
     }
@@ -120,7 +120,7 @@ impl Drop for Killed {
     }
 }
 
-/// Where a run is killed: around a request that is held at the account's door.
+/// Where a run is killed: before or after the server handles a request.
 #[derive(Debug, Clone)]
 struct Kill {
     which: Which,
@@ -129,17 +129,17 @@ struct Kill {
     moment: Moment,
 }
 
-/// What somebody does who finds that a run was killed.
+/// What the operator does after a killed run.
 #[derive(Debug, Clone, Copy)]
 enum Next {
-    PlansAnew,
+    PlansAgain,
     AppliesTheSame,
 }
 
 impl Next {
     fn plan(self, stage: &Stage, killed: Plan) -> Plan {
         match self {
-            Self::PlansAnew => stage.plan(),
+            Self::PlansAgain => stage.plan(),
             Self::AppliesTheSame => killed,
         }
     }
@@ -217,19 +217,19 @@ async fn all_of(kills: impl IntoIterator<Item = BoxFuture<'static, ()>>) {
 /// Nine deletes, each killed before it arrives and after it was carried out, each followed by a new plan and by the same one:
 /// 36 runs, of which some are played unless `TRUEUP_ALL_KILLS` is set.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_teardown_killed_at_any_delete_comes_to_the_same_end_with_every_delete_once() {
+async fn a_teardown_killed_at_any_delete_ends_the_same_with_every_delete_sent_once() {
     let all = std::env::var_os(ALL_KILLS).is_some();
     let mut kills = Vec::new();
     for nth in 0..9 {
         for (moment, next) in [
-            (Moment::BeforeTheServer, Next::PlansAnew),
-            (Moment::AfterTheServer, Next::PlansAnew),
+            (Moment::BeforeTheServer, Next::PlansAgain),
+            (Moment::AfterTheServer, Next::PlansAgain),
             (Moment::BeforeTheServer, Next::AppliesTheSame),
             (Moment::AfterTheServer, Next::AppliesTheSame),
         ] {
             let is_sample = match (moment, next) {
-                (Moment::BeforeTheServer, Next::PlansAnew) => nth == 0 || nth == 6,
-                (Moment::AfterTheServer, Next::PlansAnew) => nth == 3 || nth == 8,
+                (Moment::BeforeTheServer, Next::PlansAgain) => nth == 0 || nth == 6,
+                (Moment::AfterTheServer, Next::PlansAgain) => nth == 3 || nth == 8,
                 (Moment::BeforeTheServer, Next::AppliesTheSame) => nth == 7,
                 (Moment::AfterTheServer, Next::AppliesTheSame) => nth == 2,
             };
@@ -244,8 +244,8 @@ async fn a_teardown_killed_at_any_delete_comes_to_the_same_end_with_every_delete
 
 /// The balancer is still going when the next run begins: what needs it gone waits for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_killed_run_left_on_its_way_out_is_waited_for() {
-    let kills = [Next::PlansAnew, Next::AppliesTheSame].map(|next| {
+async fn deletes_of_a_killed_run_are_awaited() {
+    let kills = [Next::PlansAgain, Next::AppliesTheSame].map(|next| {
         let at = Kill { which: delete(), nth: 3, moment: Moment::AfterTheServer };
         let pace = Pace::Jumps { slow: &["load_balancers/"] };
         kill_a_teardown(Set { pace, ..Set::default() }, at, next).boxed()
@@ -254,11 +254,11 @@ async fn what_a_killed_run_left_on_its_way_out_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tagging_killed_on_its_way_is_brought_to_its_end_with_one_request_a_resource() {
+async fn a_killed_tagging_run_is_completed_with_one_request_per_resource() {
     let all = std::env::var_os(ALL_KILLS).is_some();
     let places = if all { 0..8 } else { 2..4 };
     let moments = [Moment::BeforeTheServer, Moment::AfterTheServer];
-    let nexts = [Next::PlansAnew, Next::AppliesTheSame];
+    let nexts = [Next::PlansAgain, Next::AppliesTheSame];
     let kills = places.flat_map(|nth| moments.map(|moment| (nth, moment))).flat_map(|(nth, moment)| {
         nexts.map(|next| kill_a_tagging(Kill { which: attach(), nth, moment }, next).boxed())
     });

@@ -74,7 +74,7 @@ fn strs(args: &[String]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn neither_key_nor_token_is_in_anything_a_good_day_writes() {
+async fn a_successful_run_writes_neither_key_nor_token() {
     let mut watched = watched(Tags::Missing).await;
     for format in ["table", "json", "csv", "markdown"] {
         watched.run("plans", &["plan", "-o", format]);
@@ -95,7 +95,7 @@ async fn neither_key_nor_token_is_in_anything_a_good_day_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_answer_that_repeats_the_key_or_the_token_is_repeated() {
+async fn an_answer_that_quotes_the_key_or_token_is_not_printed() {
     let each = IbmEcho::ALL.map(|form| tokio::spawn(echoed(form)));
     for ended in futures::future::join_all(each).await {
         ended.unwrap();
@@ -115,7 +115,7 @@ async fn echoed(form: IbmEcho) {
     }
     watched.fault(&PARTS, &IbmEffect::Echo { status: 500, form });
     watched.run(&format!("{form:?}: a plan"), &["plan", "-o", "json"]);
-    // What only writing meets: a refusal, one inside a success, and one that leaves open what came of it.
+    // What only writing meets: a refusal, one inside a success, and one with an unknown result.
     for status in [200, 403, 500] {
         watched.stage.account.with(|server, _| {
             server.clear_faults();
@@ -133,7 +133,7 @@ async fn echoed(form: IbmEcho) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_can_not_be_used_is_not_quoted() {
+async fn an_unusable_key_is_not_printed() {
     let mut watched = watched(Tags::On).await;
     let key = watched.canaries.next();
     for (case, text) in [("two lines", format!("{key}\n{key}")), ("other JSON", format!("{{\"key\": \"{key}\"}}"))] {

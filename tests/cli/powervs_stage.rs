@@ -58,13 +58,15 @@ pub struct Set {
     pub tags: Tags,
     pub key: String,
     pub pace: Pace,
+    /// Further management clusters of the account, with no PowerVS cluster of their own.
+    pub further: usize,
 }
 
 /// How time passes in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// It jumps over every change. Deletions of paths with one of these in them are first seen under way once, or refuse
-    /// somebody who needs them gone.
+    /// a request that waits for it.
     Jumps { slow: &'static [&'static str] },
     /// It runs: deletions take seconds, and the index is behind.
     Runs,
@@ -77,6 +79,7 @@ impl Default for Set {
             tags: Tags::On,
             key: "a-key-that-opens-the-account".to_owned(),
             pace: Pace::Jumps { slow: &[] },
+            further: 0,
         }
     }
 }
@@ -85,6 +88,7 @@ impl Default for Set {
 pub struct Stage {
     dir: tempfile::TempDir,
     pub mgmt: SimCluster,
+    pub further: Vec<SimCluster>,
     pub account: IbmSim,
     pub front: Front,
     gateway: Gateway,
@@ -101,19 +105,29 @@ pub async fn stage(set: &Set) -> Stage {
     let clock = Arc::new(Clock { sim: account.clone(), pace: set.pace, leaving: Mutex::default() });
     let front = Front::start(Jumping(clock));
 
-    let mgmt = SimCluster::new(SimOptions { name: "mgmt".to_owned(), seed: 1, start });
-    mgmt.register(ResourceKind::custom(API, KIND, "ibmpowervsclusters").with_status());
-    mgmt.register(ResourceKind::custom("cluster.x-k8s.io/v1beta1", "Cluster", "clusters").with_status());
+    let mgmt = management_cluster("mgmt", 1, start);
     for (name, uid, gateway) in [("delta", UID, set.gateway), ("reef", OTHER_UID, Gateway::Shared)] {
         let cluster = json!({ "apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "spec": {},
             "metadata": { "name": name, "namespace": NAMESPACE, "uid": format!("{name}-cluster") } });
         mgmt.seed(cluster).unwrap();
         mgmt.seed(object(name, uid, gateway)).unwrap();
     }
-    let port = listen("127.0.0.1:0".parse().unwrap(), vec![("mgmt".to_owned(), mgmt.clone())]).await.unwrap();
+    let named = |number: usize| format!("mgmt-{number}");
+    let further: Vec<SimCluster> =
+        (1..=set.further).map(|number| management_cluster(&named(number), 100 + number as u64, start)).collect();
+    let mut served = vec![("mgmt".to_owned(), mgmt.clone())];
+    served.extend((1..).map(named).zip(further.iter().cloned()));
+    let port = listen("127.0.0.1:0".parse().unwrap(), served).await.unwrap();
     let dir =
         folder(&[("kubeconfig", &port.kubeconfig()), ("ibm.key", &set.key), ("config.toml", &config(&front.url()))]);
-    Stage { dir, mgmt, account, front, gateway: set.gateway, _port: port }
+    Stage { dir, mgmt, further, account, front, gateway: set.gateway, _port: port }
+}
+
+fn management_cluster(name: &str, seed: u64, start: jiff::Timestamp) -> SimCluster {
+    let cluster = SimCluster::new(SimOptions { name: name.to_owned(), seed, start });
+    cluster.register(ResourceKind::custom(API, KIND, "ibmpowervsclusters").with_status());
+    cluster.register(ResourceKind::custom("cluster.x-k8s.io/v1beta1", "Cluster", "clusters").with_status());
+    cluster
 }
 
 impl Stage {
@@ -128,6 +142,7 @@ impl Stage {
         command.env_clear().env("XDG_STATE_HOME", self.path("state")).env("RUST_LOG", "trace").current_dir("/");
         command.args(args.iter().map(|arg| arg.replace("$TMP", tmp)));
         command.args(["--kubeconfig", &format!("{tmp}/kubeconfig"), "--config", &format!("{tmp}/config.toml")]);
+        command.arg("--all-contexts");
         command
     }
 
@@ -273,7 +288,7 @@ fn config(url: &str) -> String {
     let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
     let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
     format!(
-        "[safety]\nsettle = \"0s\"\n[clouds.ibm.prod]\napi_key_file = \"ibm.key\"\nmanagement_clusters = [\"mgmt\"]\n\
+        "[safety]\nsettle = \"0s\"\n[clouds.ibm.prod]\napi_key_file = \"ibm.key\"\nmanagement_clusters = [\"mgmt\", \"mgmt-*\"]\n\
          [clouds.ibm.prod.endpoints]\n{endpoints}"
     )
 }
@@ -390,7 +405,7 @@ fn neighbours(since: jiff::Timestamp) -> Vec<Thing> {
 struct Clock {
     sim: IbmSim,
     pace: Pace,
-    /// Paths of deletions that nobody has looked at yet.
+    /// Paths of deletions that were not read yet.
     leaving: Mutex<BTreeSet<String>>,
 }
 
@@ -399,7 +414,7 @@ impl Clock {
         let Pace::Jumps { slow } = self.pace else { return };
         let mut leaving = self.leaving.lock().unwrap();
         let jumps = match *method {
-            // Somebody was refused because of what is on its way out: now it goes.
+            // A request was refused because of a deleting resource: finish its deletion.
             Method::DELETE if status == 409 => {
                 leaving.clear();
                 true

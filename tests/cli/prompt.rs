@@ -67,7 +67,7 @@ impl AtTerminal {
         self.keys.flush().unwrap();
     }
 
-    /// Waits for the end; what the shell is told, and all that was on the screen.
+    /// Waits for the end. Returns the exit code and everything that was on the screen.
     fn end(mut self) -> (u32, String) {
         let code = self.child.wait().unwrap().exit_code();
         while let Ok(bytes) = self.screen.recv_timeout(PATIENCE) {
@@ -90,7 +90,7 @@ fn answered(fleet: &Fleet, asked: &str, answer: &str) -> (u32, String) {
 const ASKED: &str = "cluster guest-a, T3. Type `guest-a` to approve:";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_is_shown_and_only_the_right_word_applies_it() {
+async fn the_actions_are_listed_and_only_the_right_answer_applies_them() {
     let fleet = fleet().await;
     planned(&fleet);
     let cases = [
@@ -100,11 +100,11 @@ async fn the_list_is_shown_and_only_the_right_word_applies_it() {
         ("the end of input", "\u{4}", 3, "no answer; nothing was sent"),
         ("ctrl-c", "\u{3}", 130, ASKED),
     ];
-    for (case, answer, code, says) in cases {
+    for (case, answer, code, message) in cases {
         let (found, screen) = answered(&fleet, ASKED, answer);
         assert_eq!((found, deletes(&fleet), is_there(&fleet)), (code, 0, true), "case: {case}: {screen}");
         assert!(screen.contains(&format!("delete Secret {ORPHAN}")), "case: {case}: the list: {screen}");
-        assert!(screen.contains(says), "case: {case}: {screen}");
+        assert!(screen.contains(message), "case: {case}: {screen}");
     }
     let (code, screen) = answered(&fleet, ASKED, "guest-a\n");
     assert_eq!((code, deletes(&fleet), is_there(&fleet)), (0, 1, false), "{screen}");
@@ -131,7 +131,7 @@ fn save(fleet: &Fleet, plan: &mut Plan) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_in_mid_run_ends_at_the_action_and_says_what_was_and_was_not_done() {
+async fn ctrl_c_during_a_run_ends_after_the_action_and_reports_what_was_done() {
     let fleet = fleet().await;
     planned(&fleet);
     // The server asks to wait, so that the interrupt comes between two attempts.

@@ -3,7 +3,7 @@
 use super::fixture::{add, folder, run};
 
 #[test]
-fn without_files_of_the_user_s_the_pages_of_the_docs_are_printed() {
+fn without_user_files_the_pages_of_the_docs_are_printed() {
     let dir = folder(&[]);
     for (command, page) in
         [("keys", include_str!("../../docs/keys.md")), ("themes", include_str!("../../docs/themes.md"))]
@@ -15,7 +15,7 @@ fn without_files_of_the_user_s_the_pages_of_the_docs_are_printed() {
 }
 
 #[test]
-fn a_user_s_own_keys_and_themes_are_shown_and_what_is_wrong_is_said() {
+fn user_keys_and_themes_are_listed_and_their_problems_reported() {
     let dir = folder(&[]);
     add(
         dir.path(),
@@ -29,7 +29,7 @@ fn a_user_s_own_keys_and_themes_are_shown_and_what_is_wrong_is_said() {
     let keys = run(&dir, &[&["keys"], &config[..]].concat());
     let (said, wrong) = (String::from_utf8_lossy(&keys.stdout), String::from_utf8_lossy(&keys.stderr));
     assert!(said.lines().any(|line| line.contains("f10") && line.contains("quit")), "{said}");
-    assert!(wrong.contains("keys.toml:3: `qiut` is no known action"), "{wrong}");
+    assert!(wrong.contains("keys.toml:3: unknown action `qiut`"), "{wrong}");
     let themes = run(&dir, &[&["themes"], &config[..]].concat());
     let said = String::from_utf8_lossy(&themes.stdout);
     assert!(said.contains("mine  My own."), "{said}");

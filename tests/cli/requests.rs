@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use trueup_core::engine::Plan;
+use trueup_core::engine::{Action, Plan};
 use trueup_sim::{SimCluster, listen};
 
 use super::apply::{text, trueup};
 use super::live::{Fleet, fleet, sim};
+use super::powervs_stage::{Set, stage};
 
 /// How often each path was requested, watches left out. Versions and pages are the same list.
 fn requests(cluster: &SimCluster) -> BTreeMap<String, usize> {
@@ -63,6 +64,51 @@ async fn requests_of_a_wave_do_not_depend_on_the_size_of_the_fleet() {
         match &first {
             None => first = Some(now),
             Some(first) => assert_eq!(*first, now, "{size} clusters"),
+        }
+    }
+}
+
+/// Deletes an orphan of an account with this many management clusters. Returns how many requests of each method the account
+/// received, and which requests each management cluster received.
+async fn orphan_deleted_among(members: usize) -> (BTreeMap<String, usize>, Vec<BTreeMap<String, usize>>) {
+    let stage = stage(&Set { further: members - 1, ..Set::default() }).await;
+    let plan = stage.plan();
+    let is_orphan = |action: &&Action| !action.selected && action.is_delete() && action.blocked_by.is_empty();
+    let orphan = plan.actions.iter().find(is_orphan).unwrap_or_else(|| panic!("{:#?}", plan.actions)).id.clone();
+    let clusters = || std::iter::once(&stage.mgmt).chain(&stage.further).map(requests).collect::<Vec<_>>();
+    let asked = || {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let log: Vec<String> = stage.account.with(|server, _| server.log().map(|one| one.method.to_string()).collect());
+        log.into_iter().for_each(|method| *counts.entry(method).or_default() += 1);
+        counts
+    };
+    let (before, asked_before) = (clusters(), asked());
+    let mut args = stage.apply_args(&plan);
+    args.extend(["--only".to_owned(), orphan, "--confirm-cluster".to_owned(), "ibm:prod".to_owned()]);
+    let output = stage.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let members = clusters().into_iter().zip(&before).map(|(after, before)| difference(after, before)).collect();
+    (difference(asked(), &asked_before), members)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_of_an_account_are_linear_in_its_management_clusters() {
+    let mut alone = None;
+    for members in [1, 2, 10] {
+        let (account, clusters) = orphan_deleted_among(members).await;
+        let lists = |requests: &BTreeMap<String, usize>| {
+            let lists = requests.iter().filter(|(path, _)| path.ends_with("ibmpowervsclusters"));
+            lists.map(|(_, count)| *count).sum::<usize>()
+        };
+        let lists: Vec<usize> = clusters.iter().map(lists).collect();
+        assert!(
+            lists.iter().all(|count| *count == lists[0] && *count > 1),
+            "{members} clusters: {lists:?} {clusters:#?} {account:?}"
+        );
+        let now = (account, lists[0]);
+        match &alone {
+            None => alone = Some(now),
+            Some(alone) => assert_eq!(*alone, now, "{members} clusters"),
         }
     }
 }

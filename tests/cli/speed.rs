@@ -1,7 +1,7 @@
 //! How many deletes a second on simulated clusters: planned, judged again, sealed, journalled, sent, verified.
 //!
 //! `TRUEUP_BIN=target/release/trueup cargo test --release --test cli -- --ignored --nocapture speed`;
-//! `TRUEUP_OBJECTS` says how many (2,000 unless told). The simulated servers are in the test, so that it should be a
+//! `TRUEUP_OBJECTS` says how many (default 2,000). The simulated servers are in the test, so that it should be a
 //! release build as well.
 
 use std::time::Instant;
@@ -15,7 +15,7 @@ const OBJECTS: usize = 2_000;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement, of use only with a release build"]
-async fn verified_deletes_a_second() {
+async fn verified_deletes_per_second() {
     let fleet = fleet().await;
     let objects = std::env::var("TRUEUP_OBJECTS").map_or(OBJECTS, |text| text.parse().expect("a number"));
     let orphan = fleet.guest.object("v1", "Secret", "openshift-config/old-client").unwrap();

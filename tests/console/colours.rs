@@ -21,7 +21,7 @@ fn kinds(screen: &vt100::Screen) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn a_terminal_gets_the_colours_it_has_and_no_others() {
+fn a_terminal_gets_only_colours_it_supports() {
     type Vars = &'static [(&'static str, &'static str)];
     let cases: [(&str, Vars, &str); 4] = [
         ("no colour", &[("NO_COLOR", "1")], "none"),
@@ -48,7 +48,7 @@ fn a_terminal_gets_the_colours_it_has_and_no_others() {
 }
 
 #[test]
-fn a_terminal_without_unicode_gets_ascii_alone() {
+fn a_terminal_without_unicode_gets_only_ascii() {
     let mut demo = demo_with(|program| program.env("LANG", "C").env("LC_ALL", "C").size(100, 30));
     for (keys, shown) in
         [("1", "VERDICT"), ("ga", "Journal"), ("?", "esc: close"), ("\x1b", "Journal -"), (":", "* commands")]

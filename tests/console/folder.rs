@@ -1,4 +1,4 @@
-//! The console on a recording, and what it leaves for the next time and for other commands.
+//! The console on a recording, and the files it writes.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ const FLEET: &str = "now: 2026-11-16T10:00:00Z\nclusters:\n  mgmt: { class: prod
 
 const CONFIG: &str = "[[console.views]]\nname = 'orphans'\nscreen = 'hosted-oidc'\nfilter = 'verdict:orphan'\n";
 
-/// A recording of a guest with one orphan, a config beside it, and room for what is written.
+/// A recording of a guest with one orphan, a config beside it, and folders for what is written.
 fn given() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let files = [
@@ -86,7 +86,7 @@ fn quit(mut pty: Pty) {
 }
 
 #[test]
-fn a_recording_can_be_looked_at_and_planned_and_nothing_of_it_approved() {
+fn a_recording_can_be_planned_and_not_approved() {
     let folder = given();
     let mut pty = console(folder.path());
     pty.wait_for_text("■ recorded");
@@ -97,7 +97,7 @@ fn a_recording_can_be_looked_at_and_planned_and_nothing_of_it_approved() {
     pty.send("r");
     pty.wait_for_text("−1 delete");
     pty.send("a");
-    pty.wait_for_text("this is a recording");
+    pty.wait_for_text("recorded clusters cannot be changed");
     pty.send("w");
     pty.wait_for_text("wrote trueup-plan-");
     let plans = fs::read_dir(folder.path()).unwrap().filter_map(Result::ok);
@@ -107,7 +107,7 @@ fn a_recording_can_be_looked_at_and_planned_and_nothing_of_it_approved() {
 }
 
 #[test]
-fn what_was_arranged_and_accepted_is_found_again_here_and_by_other_commands() {
+fn view_state_and_accepted_findings_persist_across_runs_and_commands() {
     let folder = given();
     let mut pty = console(folder.path());
     pty.wait_for_text("■ recorded");
@@ -140,7 +140,7 @@ fn keys_and_themes_are_read_again_when_their_files_change() {
     let mut pty = console(folder.path());
     pty.wait_for_text("■ recorded");
     fs::write(folder.path().join("config/trueup/keys.toml"), "[global]\nquit = 'f10'\nqiut = 'f9'\n").unwrap();
-    pty.wait_for_text("keys.toml:3: `qiut` is no known action");
+    pty.wait_for_text("keys.toml:3: unknown action `qiut`");
     fs::write(folder.path().join("config/trueup/keys.toml"), "[global]\nquit = 'Q'\n").unwrap();
     pty.wait_for_text("reloaded keys and themes");
     pty.send("Q");
@@ -148,7 +148,7 @@ fn keys_and_themes_are_read_again_when_their_files_change() {
 }
 
 #[test]
-fn the_theme_may_be_left_to_what_is_behind_the_text() {
+fn the_theme_can_follow_the_terminal_background() {
     let folder = given();
     fs::write(folder.path().join("config/trueup/config.toml"), "[console]\ntheme = 'auto'\n").unwrap();
     let cases = [

@@ -14,7 +14,7 @@ fn plan(demo: &mut Demo, keys: &str, total: &str) {
 }
 
 #[test]
-fn an_orphan_is_found_explained_deleted_watched_and_brought_back() {
+fn an_orphan_is_found_explained_deleted_and_undone() {
     let mut demo = demo();
     demo.find_orphan();
     demo.pty.wait_for_text("orphan-certain");
@@ -49,7 +49,7 @@ fn an_orphan_is_found_explained_deleted_watched_and_brought_back() {
 }
 
 #[test]
-fn an_approval_that_is_cancelled_leaves_everything_as_it_was() {
+fn a_cancelled_approval_changes_nothing() {
     let mut demo = demo();
     demo.find_orphan();
     plan(&mut demo, "r", "−1 delete");
@@ -75,7 +75,7 @@ fn read_only_shows_everything_and_offers_no_write() {
 }
 
 #[test]
-fn a_plan_is_written_to_a_file_that_apply_takes() {
+fn a_saved_plan_is_accepted_by_apply() {
     let mut demo = demo();
     demo.find_orphan();
     plan(&mut demo, "r", "−1 delete");

@@ -6,7 +6,7 @@ use crate::pty::{Modes, keys};
 use crate::stage::{demo, demo_with};
 
 #[test]
-fn a_signal_to_end_leaves_the_terminal_as_it_was() {
+fn sigterm_restores_the_terminal() {
     for signal in [Signal::TERM, Signal::HUP] {
         let mut demo = demo();
         assert_ne!(demo.pty.termios(), demo.pty.termios_before(), "the terminal is in raw mode");
@@ -16,7 +16,7 @@ fn a_signal_to_end_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn a_stop_gives_the_terminal_back_and_a_continue_paints_it_anew() {
+fn a_stop_restores_the_terminal_and_a_continue_repaints_it() {
     let mut demo = demo();
     demo.pty.send(keys::CTRL_Z);
     demo.pty.wait_until_stopped();
@@ -35,7 +35,7 @@ fn a_stop_gives_the_terminal_back_and_a_continue_paints_it_anew() {
 }
 
 #[test]
-fn the_pager_gets_the_terminal_and_gives_it_back() {
+fn the_pager_gets_and_returns_the_terminal() {
     let pager = "cat; echo the pager waits; read line < /dev/tty";
     let mut demo = demo_with(|program| program.env("PAGER", pager).size(120, 40));
     demo.find_orphan();
@@ -64,7 +64,7 @@ fn secrets_are_masked_on_the_screen() {
 }
 
 #[test]
-fn a_storm_of_sizes_ends_in_the_last_one() {
+fn many_resizes_end_in_the_last_size() {
     let mut demo = demo();
     for step in 0..60_u16 {
         demo.pty.resize(40 + step * 7 % 160, 10 + step * 5 % 50);
@@ -81,7 +81,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() {
 }
 
 #[test]
-fn keys_typed_before_the_fleet_is_there_are_taken() {
+fn keys_typed_before_the_fleet_is_connected_are_handled() {
     let folder = tempfile::tempdir().unwrap();
     let mut pty = crate::stage::program(&folder).start();
     pty.send("q");

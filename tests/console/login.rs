@@ -24,7 +24,7 @@ impl Drop for Served {
 }
 
 #[test]
-fn a_plugin_that_insists_on_a_person_gets_one_and_its_answer_is_never_shown() {
+fn an_interactive_plugin_gets_the_terminal_and_its_output_is_never_shown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let mut serving = Command::new(env!("CARGO_BIN_EXE_trueup"));

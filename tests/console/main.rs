@@ -2,6 +2,12 @@
 //!
 //! The demo lives: what is waited for is what its story promises to leave alone.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 #[path = "../support/pty.rs"]
 mod pty;
 

@@ -50,7 +50,7 @@ pub struct Commit {
     pub referenced: bool,
 }
 
-/// What came of many worlds.
+/// Results of many worlds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     pub deletes: u64,

@@ -37,6 +37,17 @@ pub enum Approval {
     Confirmed,
 }
 
+impl Approval {
+    /// How much approval a write of a tier needs.
+    pub fn needed(tier: Tier) -> Self {
+        match tier {
+            Tier::T0 | Tier::T1 | Tier::T2 => Self::Short,
+            Tier::T3 => Self::Whole,
+            Tier::T4 => Self::Confirmed,
+        }
+    }
+}
+
 const EVERY_DAY: &str = "Mon 00:00 - Sun 23:59 UTC";
 
 impl Configuration {
@@ -127,6 +138,21 @@ impl Configuration {
         hit.then_some(shut)
     }
 
+    /// The gate that keeps an undo from being sent to a target; nothing when it may be.
+    pub fn forbids_undo(&self, target: &Target) -> Option<Kind> {
+        // No gate for deletes applies, and an undo waits for nothing.
+        self.forbids(target, Verb::Create).filter(|kind| *kind != Kind::GateDependency)
+    }
+
+    /// The tier of an undo: labels may say who owns an object.
+    pub fn undo_tier(&self, target: &Target, verb: Verb) -> Tier {
+        match verb {
+            _ if target.site == 0 && self.shut == Some(Kind::ConfigTier) => Tier::T4,
+            Verb::Create => Tier::T1,
+            _ => Tier::T3,
+        }
+    }
+
     /// The tier of a write.
     pub fn tier(&self, target: &Target, verb: Verb) -> Tier {
         let is_first = target.site == 0;
@@ -135,15 +161,6 @@ impl Configuration {
             (Verb::Delete, true) if !self.first_is_dev => Tier::T3,
             (Verb::Delete, _) => Tier::T2,
             _ => Tier::T1,
-        }
-    }
-
-    /// How much approval a write needs.
-    pub fn needs(&self, target: &Target, verb: Verb) -> Approval {
-        match self.tier(target, verb) {
-            Tier::T0 | Tier::T1 | Tier::T2 => Approval::Short,
-            Tier::T3 => Approval::Whole,
-            Tier::T4 => Approval::Confirmed,
         }
     }
 

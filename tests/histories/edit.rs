@@ -1,13 +1,14 @@
-//! Plan files that were edited: one field, or the fields that belong together, with the id computed again.
+//! Plan files that were edited: the fields that belong together, one field, or two, with the id computed again.
 //!
-//! Invariants: an edit knows the clusters as well as anybody who can read them; the mark is the editor's own, the old one,
-//! or none.
+//! Invariants: an edit knows the clusters as well as any reader of them; the mark is the editor's own, the old one, or none.
+//! Elsewhere: one field at a time (`edit_field`).
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use trueup_core::engine::{Plan, canonical_digest};
 
 use super::configuration::mark_key;
+use super::edit_field::{FIELDS, check_complete, edit_field};
 use super::kind::Kind;
 use super::planner::{Made, PlanFile};
 use super::seeded_rng::SeededRng;
@@ -23,32 +24,95 @@ pub enum Marked {
     Not,
 }
 
+/// What was edited in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// Fields that belong together.
+    Together(Kind),
+    /// One field, by its place in [`FIELDS`].
+    One(usize),
+    /// Two fields, the first one first.
+    Two(usize, usize),
+}
+
+/// An edited file that was given to an apply, for the counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditSeen {
+    pub edited: Edited,
+    pub marked: Marked,
+    /// `--foreign-plan`.
+    pub accepts_foreign: bool,
+    /// The plan is an undo.
+    pub is_undo: bool,
+    /// Something of the file was approved.
+    pub is_approved: bool,
+}
+
+const MARKS: [Marked; 4] = [Marked::ByOperator, Marked::ByOperator, Marked::Before, Marked::Not];
+/// How often a field is edited again where an edit left it as it was.
+const TRIES_MAX: usize = 8;
+
+impl Marked {
+    pub const ALL: [Self; 3] = [Self::ByOperator, Self::Before, Self::Not];
+}
+
 /// Edits a plan file. Nothing where the edit does not apply to this plan.
-pub fn edit(world: &mut World, made: &Made, kind: Kind, marked: Marked) -> Option<PlanFile> {
+pub fn edit(world: &mut World, made: &Made, kind: Kind) -> Option<PlanFile> {
+    let marked = *world.rng.pick(&MARKS);
     let before = serde_json::to_value(&made.plan).expect("a plan is JSON");
+    check_complete(&before);
     let mut plan = before.clone();
+    let edited = match kind {
+        Kind::EditField => Edited::One(world.rng.below(FIELDS.len())),
+        Kind::EditPair => {
+            let (one, other) = (world.rng.below(FIELDS.len()), world.rng.below(FIELDS.len() - 1));
+            let other = if other >= one { other + 1 } else { other };
+            Edited::Two(one.min(other), one.max(other))
+        }
+        _ => Edited::Together(kind),
+    };
+    let is_edited = match edited {
+        Edited::Together(kind) => {
+            edit_together(world, made, kind, &mut plan);
+            plan != before
+        }
+        Edited::One(field) => edit_until_changed(world, &mut plan, field),
+        Edited::Two(one, other) => {
+            edit_until_changed(world, &mut plan, one) && edit_until_changed(world, &mut plan, other)
+        }
+    };
+    if !is_edited {
+        return None;
+    }
+    world.fire(kind);
+    world.tell("editor", || match edited {
+        Edited::Together(kind) => format!("{}, {marked:?}", kind.as_str()),
+        Edited::One(field) => format!("{}, {marked:?}", FIELDS[field].as_str()),
+        Edited::Two(one, other) => format!("{} and {}, {marked:?}", FIELDS[one].as_str(), FIELDS[other].as_str()),
+    });
+    Some(PlanFile { text: signed(plan, marked), edited: Some((edited, marked)) })
+}
+
+fn edit_until_changed(world: &mut World, plan: &mut Value, field: usize) -> bool {
+    (0..TRIES_MAX).any(|_| edit_field(&mut world.rng, plan, FIELDS[field]))
+}
+
+fn edit_together(world: &mut World, made: &Made, kind: Kind, plan: &mut Value) {
     let actions = plan["actions"].as_array().map_or(0, Vec::len);
     let place = world.rng.below(actions);
     match kind {
-        Kind::EditTier => for_all(&mut plan, |action| action["tier"] = json!(1)),
-        Kind::EditGates => for_all(&mut plan, |action| {
+        Kind::EditTier => for_all(plan, |action| action["tier"] = json!(1)),
+        Kind::EditGates => for_all(plan, |action| {
             (action["blocked_by"], action["selected"]) = (json!([]), json!(true));
         }),
         Kind::EditTarget => edit_target(world, &mut plan["actions"][place]),
         Kind::EditChange => edit_change(&mut world.rng, &mut plan["actions"][place]),
-        Kind::EditOrigin => edit_origin(&mut world.rng, &mut plan, place),
+        Kind::EditOrigin => edit_origin(&mut world.rng, plan, place),
         Kind::EditBinding => edit_binding(world, &mut plan["actions"][place]),
-        Kind::EditEvidence => edit_evidence(&mut plan),
-        Kind::EditTimes => edit_times(&mut world.rng, &mut plan, made.plan.created_at),
-        Kind::EditPlace => edit_place(&mut world.rng, &mut plan, place),
-        _ => edit_any(&mut world.rng, &mut plan),
+        Kind::EditEvidence => edit_evidence(plan),
+        Kind::EditTimes => edit_times(&mut world.rng, plan, made.plan.created_at),
+        _ => edit_place(&mut world.rng, plan, place),
     }
-    if plan == before {
-        return None;
-    }
-    world.fire(kind);
-    world.tell("editor", || format!("{}, {marked:?}", kind.as_str()));
-    Some(PlanFile { text: signed(plan, marked), is_edited: true })
 }
 
 /// The file with the id of its content, and a mark.
@@ -56,10 +120,10 @@ fn signed(mut plan: Value, marked: Marked) -> String {
     let keys = plan.as_object_mut().expect("a plan is an object");
     let (_, before) = (keys.remove("id"), keys.remove("mark"));
     // A number that has no canonical form has no id either: such a file is not read.
-    let id = canonical_digest(&Value::Object(keys.clone())).unwrap_or_default();
-    keys.insert("id".to_owned(), id.into());
+    let id = canonical_digest(&plan).unwrap_or_default();
+    plan["id"] = id.into();
     if let (Marked::Before, Some(mark)) = (marked, before) {
-        keys.insert("mark".to_owned(), mark);
+        plan["mark"] = mark;
     }
     let text = plan.to_string();
     match (marked, serde_json::from_str::<Plan>(&text)) {
@@ -98,7 +162,7 @@ fn bind(action: &mut Value, object: &Value) {
     let metadata = &object["metadata"];
     action["target"]["uid"] = metadata["uid"].clone();
     action["preconditions"]["uid"] = metadata["uid"].clone();
-    action["preconditions"]["resource_version"] = metadata["resourceVersion"].clone();
+    action["preconditions"]["resourceVersion"] = metadata["resourceVersion"].clone();
 }
 
 fn edit_change(rng: &mut SeededRng, action: &mut Value) {
@@ -106,12 +170,14 @@ fn edit_change(rng: &mut SeededRng, action: &mut Value) {
         let source = json!({ "apiVersion": "v1", "kind": "Secret", "namespace": namespace, "name": name });
         json!({ "copy": { "source": source, "keys": { "value": "value" } } })
     };
-    let (verb, change) = match rng.below(6) {
+    let (verb, change) = match rng.below(8) {
         0 => ("delete", json!({})),
         1 => ("label", json!({ "set": { MARK: "no" }, "remove": [] })),
         2 => ("label", json!({ "set": { "owner": "other" }, "remove": [] })),
         3 => ("annotate", json!({ "set": { "made-by": "other" }, "remove": [] })),
         4 => ("update", copy(CONFIG, "s-0")),
+        5 => ("create", json!({ "backup": "0", "owners": [] })),
+        6 => ("update", json!({ "backup": "0", "keys": ["value"], "labels": {} })),
         _ => ("update", copy(SOURCES, "source")),
     };
     (action["verb"], action["change"]) = (verb.into(), change);
@@ -144,7 +210,7 @@ fn edit_binding(world: &mut World, action: &mut Value) {
     let target = Target { site, name: action["target"]["name"].as_str().unwrap_or_default().to_owned() };
     match (world.rng.below(4), world.look(&target)) {
         (0, _) => action["preconditions"] = json!({}),
-        (1, _) => action["preconditions"]["resource_version"] = "1".into(),
+        (1, _) => action["preconditions"]["resourceVersion"] = "1".into(),
         (2, _) => action["preconditions"]["source"] = Value::Null,
         (_, Some(object)) => bind(action, &object),
         (_, None) => {}
@@ -183,40 +249,5 @@ fn edit_place(rng: &mut SeededRng, plan: &mut Value, place: usize) {
         1 => plan["targets"][0]["identity"] = other["identity"].clone(),
         2 => plan["targets"][0]["class"] = "dev".into(),
         _ => plan["targets"] = json!([]),
-    }
-}
-
-/// Any value of the file becomes another.
-fn edit_any(rng: &mut SeededRng, plan: &mut Value) {
-    let mut leaves = Vec::new();
-    collect(plan, &mut String::new(), &mut leaves);
-    let (one, other) = (rng.pick(&leaves).clone(), rng.pick(&leaves).clone());
-    let value = plan.pointer(&other).cloned().unwrap_or_default();
-    let Some(leaf) = plan.pointer_mut(&one) else { return };
-    *leaf = match (rng.below(3), &*leaf) {
-        (0, Value::Bool(was)) => json!(!was),
-        (0, Value::Number(_)) => json!(1),
-        (0, Value::Array(_)) => json!([]),
-        (0, Value::Object(_)) => json!({}),
-        (0, _) => json!(""),
-        (1, _) => Value::Null,
-        _ => value,
-    };
-}
-
-/// The pointers to every value below this one.
-fn collect(value: &Value, path: &mut String, leaves: &mut Vec<String>) {
-    let mut below = |name: &str, value: &Value| {
-        let length = path.len();
-        path.push('/');
-        path.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        leaves.push(path.clone());
-        collect(value, path, leaves);
-        path.truncate(length);
-    };
-    match value {
-        Value::Array(items) => items.iter().enumerate().for_each(|(place, item)| below(&place.to_string(), item)),
-        Value::Object(keys) => keys.iter().for_each(|(name, item)| below(name, item)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

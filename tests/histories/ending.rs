@@ -9,7 +9,7 @@ use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
 use trueup_core::engine::{Action, ApprovedPlan, Verb};
 
-use super::planner::{Made, target_of};
+use super::planner::{Made, PlanFile, target_of};
 use super::standing::{Deeds, Meant};
 use super::world::{COPIED, MARK, Target, World};
 
@@ -27,7 +27,7 @@ impl World {
                 return self.broke(|| format!("{name} is reported {} ({}), and {why}", end.as_str(), end.why()));
             }
             let is_reported = report.notices.iter().any(|notice| notice.contains(name.as_str()));
-            let back = matches!(end, ActionResult::TakenBack { .. });
+            let back = matches!(end, ActionResult::Restored { .. });
             let looked = self.engines[who].looked_back.get(&meant.target).copied();
             let missed = looked.is_some_and(|looked| looked.honest && looked.referenced);
             if report.halted.is_none() && deeds.deleted_in_run && missed && !is_reported && !back {
@@ -45,6 +45,17 @@ impl World {
             self.check_late_report(who, report);
         } else if self.faults.calm && report.code() != 0 {
             self.broke(|| format!("nothing was in the way, and not everything was done: {report:?}"));
+        }
+    }
+
+    /// A plan that was not edited is never refused as a whole where nothing stands in the way of some action of it.
+    pub fn check_refused(&mut self, made: &Made, file: &PlanFile, why: &str) {
+        let is_open = |action: &Action| {
+            let keeps_back = self.faults.late && self.rests_on_late(&target_of(action), action.verb());
+            action.selected && action.blocked_by.is_empty() && !keeps_back
+        };
+        if self.faults.calm && file.edited.is_none() && made.plan.actions.iter().any(is_open) {
+            self.broke(|| format!("nothing was in the way, and the plan was refused: {why}"));
         }
     }
 
@@ -83,6 +94,9 @@ impl World {
 
     /// Why an end is not what happened; nothing when it is.
     fn untrue(&self, meant: &Meant, deeds: Deeds, end: &ActionResult) -> Option<&'static str> {
+        if let Some(undone) = &meant.undoes {
+            return self.untrue_undo(meant, undone, deeds, end);
+        }
         let object = self.look(&meant.target);
         let same = object.filter(|object| object["metadata"]["uid"] == meant.uid.as_str());
         let fits = |object: &Value| {
@@ -104,8 +118,12 @@ impl World {
             }
             ActionResult::Done(_) => Some("no action of these plans ends so"),
             // Two engines with one plan can't tell whose create it was.
-            ActionResult::TakenBack { .. } => {
+            ActionResult::Restored { .. } => {
                 (!self.restored.contains(&meant.target)).then_some("it was not created again")
+            }
+            // Another client deleted the object first: a delete was sent, and changed nothing.
+            ActionResult::Already if meant.verb == Verb::Delete => {
+                self.happened(meant, deeds).or_else(|| same.is_some().then_some("it is there"))
             }
             ActionResult::Already | ActionResult::Skipped { .. } => {
                 (deeds.sent_in_run > 0).then_some("a request was sent")
@@ -115,7 +133,7 @@ impl World {
         }
     }
 
-    fn happened(&self, meant: &Meant, deeds: Deeds) -> Option<&'static str> {
+    pub fn happened(&self, meant: &Meant, deeds: Deeds) -> Option<&'static str> {
         match meant.verb {
             Verb::Delete => deeds.deleted_in_run.then_some("it was deleted"),
             _ => deeds.changed.then_some("it was changed"),

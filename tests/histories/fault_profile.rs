@@ -5,7 +5,6 @@
 use trueup_core::engine::executor::OnNewReference;
 
 use super::configuration::Approval;
-use super::edit::Marked;
 use super::kind::Kind;
 use super::seeded_rng::SeededRng;
 
@@ -32,13 +31,25 @@ pub struct FaultProfile {
     pub config: Option<Kind>,
     /// Whether the gate that was shut while the plan was made is open again.
     pub reopened: bool,
-    /// How the plan file is edited before it is applied, and by whom it is marked then.
-    pub edit: Option<(Kind, Marked)>,
+    /// How the plan file is edited before it is applied.
+    pub edit: Option<Kind>,
     /// `--foreign-plan`.
     pub accepts_foreign: bool,
     pub approval: Approval,
     /// The lists of one cluster never arrive once the plan is made.
     pub late: bool,
+    /// Whether what was applied is undone, and what happens then.
+    pub undo: Option<UndoProfile>,
+}
+
+/// What happens while an undo is planned and applied, besides the faults of the profile.
+#[derive(Debug, Clone)]
+pub struct UndoProfile {
+    pub gate: Option<Kind>,
+    pub config: Option<Kind>,
+    pub reopened: bool,
+    pub edit: Option<Kind>,
+    pub crash_at: Option<u32>,
 }
 
 const CONFIG_CHANGES: [Kind; 8] = [
@@ -52,8 +63,8 @@ const CONFIG_CHANGES: [Kind; 8] = [
     Kind::ConfigClass,
 ];
 
-/// Removed gates are the most dangerous edit: they come more often.
-const EDITS: [Kind; 12] = [
+/// Removed gates are the most dangerous edit, and there are 351 pairs of fields: these come more often.
+const EDITS: [Kind; 25] = [
     Kind::EditTier,
     Kind::EditGates,
     Kind::EditGates,
@@ -64,8 +75,21 @@ const EDITS: [Kind; 12] = [
     Kind::EditEvidence,
     Kind::EditTimes,
     Kind::EditPlace,
-    Kind::EditAny,
-    Kind::EditAny,
+    Kind::EditField,
+    Kind::EditField,
+    Kind::EditField,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
+    Kind::EditPair,
 ];
 
 /// Things that happen to a run as a whole, at most one in a history.
@@ -96,8 +120,6 @@ const GATES: [Kind; 12] = [
     Kind::GateBrake,
     Kind::GateDependency,
 ];
-
-const MARKS: [Marked; 4] = [Marked::ByOperator, Marked::ByOperator, Marked::Before, Marked::Not];
 
 const APPROVALS: [Approval; 8] = [
     Approval::Short,
@@ -130,9 +152,10 @@ impl FaultProfile {
             accepts_foreign: false,
             approval: Approval::Confirmed,
             late: false,
+            undo: None,
         };
         if rng.permille(60) {
-            return calm;
+            return Self { undo: rng.permille(500).then(UndoProfile::calm), ..calm };
         }
         if rng.permille(30) {
             return Self { late: true, ..calm };
@@ -152,10 +175,11 @@ impl FaultProfile {
             calm: false,
             config: rng.permille(150).then(|| *rng.pick(&CONFIG_CHANGES)),
             reopened: rng.permille(500),
-            edit: rng.permille(200).then(|| (*rng.pick(&EDITS), *rng.pick(&MARKS))),
+            edit: rng.permille(330).then(|| *rng.pick(&EDITS)),
             accepts_foreign: rng.permille(700),
             approval: *rng.pick(&APPROVALS),
             late: false,
+            undo: rng.permille(200).then(|| UndoProfile::draw(rng)),
         }
     }
 
@@ -179,6 +203,24 @@ impl FaultProfile {
             accepts_foreign: false,
             approval: Approval::Confirmed,
             late: false,
+            undo: None,
+        }
+    }
+}
+
+impl UndoProfile {
+    fn calm() -> Self {
+        Self { gate: None, config: None, reopened: false, edit: None, crash_at: None }
+    }
+
+    fn draw(rng: &mut SeededRng) -> Self {
+        let crash = rng.permille(200);
+        Self {
+            gate: rng.permille(100).then(|| *rng.pick(&GATES)),
+            config: rng.permille(150).then(|| *rng.pick(&CONFIG_CHANGES)),
+            reopened: rng.permille(500),
+            edit: rng.permille(330).then(|| *rng.pick(&EDITS)),
+            crash_at: crash.then(|| u32::try_from(rng.below(60)).expect("a small number")),
         }
     }
 }

@@ -24,11 +24,12 @@ use trueup_fleet::connect::identity;
 use trueup_operate::{FreshWorld, OperateError, Session, WorldNow, ask_access};
 
 use super::configuration::Configuration;
-use super::lists::{Listed, Lister, gap};
+use super::lists::{KeepsObjects, Listed, Lister, gap};
 use super::ports::Hold;
 use super::rule_check::{RuleCheck, referrers_id};
 use super::standing::Looked;
 use super::tap;
+use super::undo;
 use super::world::Site;
 
 /// A handle on the world of one process.
@@ -51,9 +52,9 @@ pub struct ReadWorld {
 
 impl HistoryWorld {
     /// Connects to every cluster and lists everything once, as a new process does.
-    pub async fn connect(hold: Hold, configuration: Configuration) -> Self {
+    pub async fn connect(hold: Hold, configuration: Configuration, keeps: KeepsObjects) -> Self {
         let session = configuration.session();
-        let read = ReadWorld::connect(hold, configuration, &session).await;
+        let read = ReadWorld::connect(hold, configuration, keeps, &session).await;
         Self { session, read: Arc::new(Mutex::new(read)) }
     }
 
@@ -63,13 +64,13 @@ impl HistoryWorld {
 }
 
 impl ReadWorld {
-    async fn connect(hold: Hold, configuration: Configuration, session: &Session) -> Self {
+    async fn connect(hold: Hold, configuration: Configuration, keeps: KeepsObjects, session: &Session) -> Self {
         let sites = hold.shared.lock().sites.len();
         let client = |site| (ClusterName::new(Site::name(site)), tap::client(&hold.shared, hold.who, site));
         let clients = (0..sites).map(client).collect();
         let checks: Vec<Box<dyn Check>> = vec![Box::new(RuleCheck { waits: configuration.waits() })];
         let mut connected = Self {
-            lister: Lister::new(hold),
+            lister: Lister::new(hold, keeps),
             configuration,
             checks,
             world: World::default(),
@@ -237,9 +238,7 @@ impl FreshWorld for HistoryWorld {
         Some(identity::read(&client).await.identity)
     }
 
-    /// Nothing is undone in these histories: an undo names no entry of their journals.
-    async fn derive_undo(&mut self, plan: &str, _: &str) -> Result<UndoPlan, OperateError> {
-        let cause = format!("the journal has no plan {plan}");
-        Err(OperateError::NoEntry { cause, advice: String::new() })
+    async fn derive_undo(&mut self, plan: &str, action: &str) -> Result<UndoPlan, OperateError> {
+        undo::derive(self, plan, Some(action)).await
     }
 }

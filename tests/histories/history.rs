@@ -14,25 +14,31 @@ use trueup_core::engine::{
 };
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName};
 use trueup_fleet::connect::identity;
-use trueup_operate::{Rechecker, admit_in, chosen_actions, sent_earlier};
+use trueup_operate::{Rechecker, admit_in, sent_earlier};
 
 use super::configuration::{Approval, Configuration, mark_key};
 use super::disk::Left;
-use super::edit::{Marked, edit};
+use super::edit::{EditSeen, Marked, edit};
 use super::fault_profile::FaultProfile;
 use super::fresh_world::{HistoryWorld, ReadWorld};
 use super::kind::{Fired, Kind};
-use super::planner::{self, Asked, Made, PlanFile, target_of};
+use super::lists::KeepsObjects;
+use super::planner::{self, Asked, Basis, Made, PlanFile, target_of};
 use super::ports::{Hold, NotedJournal};
 use super::seeded_rng::SeededRng;
 use super::standing::{Approved, Phase, Standing};
 use super::tap;
+use super::undo;
 use super::watched_recheck::{Rereads, WatchedRecheck};
 use super::world::{Shared, Site, World};
 
-/// What came of a history.
+/// Edited files that are tried one after another until one is carried out: most are refused before anything is read.
+const EDITED_FILES: usize = 6;
+
+/// The result of a history.
 pub struct HistoryResult {
     pub fired: Fired,
+    pub edits: Vec<EditSeen>,
     pub broken: Option<String>,
     pub trace: Vec<String>,
     pub requests: u64,
@@ -52,7 +58,8 @@ pub fn play(seed: u64, traced: bool) -> HistoryResult {
     });
     let mut world = shared.lock();
     let trace = world.trace.take().unwrap_or_default();
-    HistoryResult { fired: world.fired, broken: world.broken.take(), trace, requests: world.requests }
+    let edits = std::mem::take(&mut world.edits);
+    HistoryResult { fired: world.fired, edits, broken: world.broken.take(), trace, requests: world.requests }
 }
 
 async fn whole(shared: &Shared) {
@@ -62,26 +69,70 @@ async fn whole(shared: &Shared) {
     read_it(shared).await;
     let second = shared.lock().faults.second_engine;
     let reports = match second {
-        None => vec![(0, carry_out(shared, 0, &made, &file).await)],
-        Some(kind) => {
-            let theirs = match kind {
-                Kind::SamePlanTwice => None,
-                _ => plan(shared, 1).await,
-            };
-            shared.lock().fire(kind);
-            let own = theirs.as_ref().map(Made::file);
-            let (theirs, other) = (theirs.as_ref().unwrap_or(&made), own.as_ref().unwrap_or(&file));
-            let (one, other) = tokio::join!(carry_out(shared, 0, &made, &file), carry_out(shared, 1, theirs, other));
-            vec![(0, one), (1, other)]
-        }
+        None => carry_through(shared, &made, file).await,
+        Some(kind) => with_second_engine(shared, kind, &made, &file).await,
     };
-    let crashed = !shared.lock().engines[0].alive;
-    let mut reports: Vec<(usize, Report)> =
-        reports.into_iter().filter_map(|(who, report)| report.map(|report| (who, report))).collect();
-    if crashed {
-        reports.extend(after_crash(shared, &made, &file).await.map(|report| (0, report)));
-    }
     rest(shared, &reports).await;
+    if shared.lock().faults.undo.is_some() {
+        undo_it(shared).await;
+    }
+}
+
+/// What the first engine applied is undone, through the same path.
+async fn undo_it(shared: &Shared) {
+    shared.lock().wake();
+    let hold = Hold { shared: shared.clone(), who: 0 };
+    let configuration = shared.lock().engines[0].configuration.clone();
+    let Some(made) = undo::make(hold, configuration).await else { return };
+    let file = {
+        let mut world = shared.lock();
+        let crash_at = world.faults.undo.as_ref().and_then(|undo| undo.crash_at);
+        let standing = &mut world.engines[0];
+        (standing.crash_at, standing.steps) = (crash_at.map(|step| step + 1), 0);
+        standing.deeds.clear();
+        change_after_plan(&mut world, &made)
+    };
+    read_it(shared).await;
+    let reports = carry_through(shared, &made, file).await;
+    rest(shared, &reports).await;
+}
+
+async fn with_second_engine(shared: &Shared, kind: Kind, made: &Made, file: &PlanFile) -> Vec<(usize, Report)> {
+    let theirs = match kind {
+        Kind::SamePlanTwice => None,
+        _ => plan(shared, 1).await,
+    };
+    shared.lock().fire(kind);
+    let own = theirs.as_ref().map(Made::file);
+    let (theirs, other) = (theirs.as_ref().unwrap_or(made), own.as_ref().unwrap_or(file));
+    let (one, other) = tokio::join!(carry_out(shared, 0, made, file), carry_out(shared, 1, theirs, other));
+    let mut reports: Vec<(usize, Report)> = one.map(|one| (0, one)).into_iter().collect();
+    reports.extend(other.map(|other| (1, other)));
+    reports.extend(after_crash(shared, made, file).await.map(|report| (0, report)));
+    reports
+}
+
+/// The first engine applies a file, or one edited file after another until one is carried out, and starts again after a
+/// crash.
+async fn carry_through(shared: &Shared, made: &Made, mut file: PlanFile) -> Vec<(usize, Report)> {
+    let mut reports = Vec::new();
+    for _ in 0..EDITED_FILES {
+        let report = carry_out(shared, 0, made, &file).await;
+        let is_carried_out = report.is_some();
+        let was_killed = !shared.lock().engines[0].alive;
+        reports.extend(report.map(|report| (0, report)));
+        let again = after_crash(shared, made, &file).await;
+        reports.extend(again.map(|report| (0, report)));
+        // A process that was killed may have sent something.
+        if is_carried_out || was_killed {
+            break;
+        }
+        let mut world = shared.lock();
+        let next = world.faults.edit.and_then(|kind| edit(&mut world, made, kind));
+        let Some(next) = next else { break };
+        file = next;
+    }
+    reports
 }
 
 fn seed_clusters(world: &mut World) {
@@ -130,7 +181,10 @@ fn change_after_plan(world: &mut World, made: &Made) -> PlanFile {
         (None, None) => configuration.shut.filter(|_| !world.faults.reopened),
     };
     let changed = Configuration { shut, first_is_dev: false, ..configuration };
-    let is_hit = |action: &Action| changed.forbids(&target_of(action), action.verb()).is_some();
+    let is_hit = |action: &Action| match made.basis {
+        Basis::Findings { .. } => changed.forbids(&target_of(action), action.verb()).is_some(),
+        Basis::Applied(_) => changed.forbids_undo(&target_of(action)).is_some(),
+    };
     if let Some(kind) = world.faults.config.filter(|_| made.plan.actions.iter().any(is_hit)) {
         world.fire(kind);
     }
@@ -138,7 +192,7 @@ fn change_after_plan(world: &mut World, made: &Made) -> PlanFile {
     if world.faults.late {
         world.late_site = Some(world.sites.len() - 1).filter(|site| *site > 0);
     }
-    let edited = world.faults.edit.and_then(|(kind, marked)| edit(world, made, kind, marked));
+    let edited = world.faults.edit.and_then(|kind| edit(world, made, kind));
     edited.unwrap_or_else(|| made.file())
 }
 
@@ -169,13 +223,30 @@ pub async fn run(
     rereads: Rereads,
 ) -> Option<Report> {
     let mut running = pin!(apply_file(shared, who, made, file, chosen, rereads));
-    std::future::poll_fn(|context| {
+    let ended = std::future::poll_fn(|context| {
         let polled = running.as_mut().poll(context);
-        if shared.lock().engines[who].alive { polled } else { Poll::Ready(None) }
+        if shared.lock().engines[who].alive { polled.map(Some) } else { Poll::Ready(None) }
     })
-    .await
+    .await;
+    let mut world = shared.lock();
+    if let Some((edited, marked)) = file.edited {
+        let is_undo = matches!(made.basis, Basis::Applied(_));
+        let (accepts_foreign, is_approved) = (world.faults.accepts_foreign, !matches!(ended, Some(Err(_))));
+        world.edits.push(EditSeen { edited, marked, accepts_foreign, is_undo, is_approved });
+    }
+    match ended? {
+        Ok(report) => Some(report),
+        Err(why) => {
+            let name = world.engines[who].name;
+            world.tell(name, || format!("refuses the plan: {why}"));
+            world.check_refused(made, file, &why);
+            None
+        }
+    }
 }
 
+/// # Errors
+/// Why nothing was approved.
 async fn apply_file(
     shared: &Shared,
     who: usize,
@@ -183,28 +254,31 @@ async fn apply_file(
     file: &PlanFile,
     chosen: Chosen,
     rereads: Rereads,
-) -> Option<Report> {
+) -> Result<Report, String> {
     let hold = Hold { shared: shared.clone(), who };
-    let plan = Plan::read(&file.text).ok()?;
+    let plan = Plan::read(&file.text).map_err(|error| error.to_string())?;
+    let id = plan.id.clone();
     let provenance = plan.provenance(mark_key(who));
-    let (asked, configuration) = asked(&mut shared.lock(), who, made, file);
+    let asked = asked(&mut shared.lock(), who, made, file);
     let foreign = if asked.accepts_foreign { ForeignPlan::Accept } else { ForeignPlan::Refuse };
     let clock = || shared.lock().engine_now();
     let limits = PlanLimits::default();
-    check_whole(&plan, provenance, foreign, limits, clock()).ok()?;
+    check_whole(&plan, provenance, foreign, limits, clock()).map_err(|refused| refused.to_string())?;
     let before = managed(&shared.lock());
-    let world = HistoryWorld::connect(hold.clone(), configuration.clone()).await;
-    let names = names(&plan, &*world.lock().await)?;
-    let journal = open(shared, who)?;
+    let world = HistoryWorld::connect(hold.clone(), asked.configuration.clone(), KeepsObjects::No).await;
+    let names = names(&plan, &*world.lock().await).ok_or("a cluster is not the one the plan was made for")?;
+    let journal = open(shared, who).ok_or("the journal cannot be opened")?;
     let earlier = entries(shared.lock().engines[who].noted.iter().map(|(_, record)| record));
-    let sent_earlier = sent_earlier(&earlier, &plan.id);
+    let sent_earlier = sent_earlier(&earlier, &id);
     let request = ApplyRequest { chosen, provenance, foreign, limits, sent_earlier };
-    let admission = admit_in(world.clone(), names.clone(), plan, &request, &clock).await.ok()?;
+    let admitted = admit_in(world.clone(), names.clone(), plan, &request, &clock).await;
+    let admission = admitted.map_err(|error| error.cause())?;
     let sites = shared.lock().sites.len();
-    let approved = approve(admission, &answers(asked.approval, &made.plan, file, sites), clock()).ok()?;
+    let approved = approve(admission, &answers(asked.approval, id, sites), clock());
+    let approved = approved.map_err(|refused| refused.to_string())?;
     let settings = {
         let mut world = shared.lock();
-        let mut truth = made.truth(file, &approved, asked, &configuration);
+        let mut truth = made.truth(&world, file, &approved, asked);
         truth.managed = before.into_iter().map(|(site, count)| (site, count.min(world.managed(site)))).collect();
         world.begin(who, truth);
         world.check_late_admission(made, &approved);
@@ -230,22 +304,21 @@ async fn apply_file(
     };
     let report = resume(approved, settings, ports, &earlier).await;
     let mut world = shared.lock();
-    if !world.engines[who].alive {
-        return None;
+    if world.engines[who].alive {
+        let name = world.engines[who].name;
+        world.tell(name, || format!("reports {:?} halted {:?} {:?}", report.counts(), report.halted, report.notices));
+        world.check_report(who, &report);
     }
-    let name = world.engines[who].name;
-    world.tell(name, || format!("reports {:?} halted {:?} {:?}", report.counts(), report.halted, report.notices));
-    world.check_report(who, &report);
-    Some(report)
+    Ok(report)
 }
 
 /// How the operator of an engine asks for this file, by what is true of it.
-fn asked(world: &mut World, who: usize, made: &Made, file: &PlanFile) -> (Asked, Configuration) {
+fn asked(world: &mut World, who: usize, made: &Made, file: &PlanFile) -> Asked {
     let key = mark_key(who);
-    let is_own = match file.is_edited {
+    let is_own = match file.edited {
         // Only the operator's own key makes a valid mark: the first operator marks what they edit themselves.
-        true => who == 0 && matches!(world.faults.edit, Some((_, Marked::ByOperator))),
-        false => made.plan.provenance(key) == Provenance::Here && made.operator == who,
+        Some((_, marked)) => who == 0 && marked == Marked::ByOperator,
+        None => made.plan.provenance(key) == Provenance::Here && made.operator == who,
     };
     let provenance = if is_own { Provenance::Here } else { Provenance::Foreign };
     let FaultProfile { accepts_foreign, approval, .. } = world.faults;
@@ -255,11 +328,15 @@ fn asked(world: &mut World, who: usize, made: &Made, file: &PlanFile) -> (Asked,
         (Provenance::Here, _) => {}
     }
     let configuration = world.engines[who].configuration.clone();
-    let is_too_little = |action: &Action| configuration.needs(&target_of(action), action.verb()) > approval;
+    let tier = |action: &Action| match made.basis {
+        Basis::Findings { .. } => configuration.tier(&target_of(action), action.verb()),
+        Basis::Applied(_) => configuration.undo_tier(&target_of(action), action.verb()),
+    };
+    let is_too_little = |action: &Action| Approval::needed(tier(action)) > approval;
     if made.plan.actions.iter().any(is_too_little) {
         world.fire(Kind::ShortApproval);
     }
-    (Asked { provenance, accepts_foreign, approval }, configuration)
+    Asked { provenance, accepts_foreign, approval, configuration }
 }
 
 fn managed(world: &World) -> BTreeMap<usize, usize> {
@@ -275,12 +352,11 @@ fn names(plan: &Plan, world: &ReadWorld) -> Option<BTreeMap<String, ClusterName>
         };
         Some((target.cluster.clone(), world.clusters().find(is_same)?.name.clone()))
     };
-    let named: BTreeSet<&str> = chosen_actions(plan, &Chosen::Selected).map(|action| action.cluster.as_str()).collect();
+    let named: BTreeSet<&str> = Chosen::Selected.actions(plan).map(|action| action.cluster.as_str()).collect();
     plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).map(name).collect()
 }
 
-fn answers(approval: Approval, made: &Plan, file: &PlanFile, sites: usize) -> Answers {
-    let id = Plan::read(&file.text).map_or_else(|_| made.id.clone(), |plan| plan.id);
+fn answers(approval: Approval, id: String, sites: usize) -> Answers {
     match approval {
         Approval::Short => Answers::flags(Some(short_id(&id).to_owned()), []),
         Approval::Whole => Answers::flags(Some(id), []),
@@ -316,8 +392,11 @@ fn open(shared: &Shared, who: usize) -> Option<Journal> {
     Some(journal)
 }
 
-/// A new process starts where the killed one was.
+/// A new process starts where a killed one was; nothing when none was killed.
 async fn after_crash(shared: &Shared, made: &Made, file: &PlanFile) -> Option<Report> {
+    if shared.lock().engines[0].alive {
+        return None;
+    }
     let again = {
         let mut world = shared.lock();
         if world.rng.permille(500) {

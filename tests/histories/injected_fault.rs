@@ -152,22 +152,22 @@ impl World {
         }
         let answer = self.carry(who, site, request, &asked, fault);
         let name = self.engines[who].name;
-        let injected = kind.map(|kind| format!("   [{}]", kind.as_str())).unwrap_or_default();
+        let injected = || kind.map(|kind| format!("   [{}]", kind.as_str())).unwrap_or_default();
         match answer {
             Answer::Reply(reply) => {
                 if reply.status == 409 && matches!(asked, Asked::Write { .. }) {
                     self.fire(Kind::WriteConflict);
                 }
                 let code = reply.status;
-                self.tell(name, || format!("{} {} → {code}{injected}", request.method, request.target()));
+                self.tell(name, || format!("{} {} → {code}{}", request.method, request.target(), injected()));
                 Heard::Reply { reply, lied }
             }
             Answer::Lost | Answer::Watch(_) => {
-                self.tell(name, || format!("{} {} → connection lost{injected}", request.method, request.target()));
+                self.tell(name, || format!("{} {} → connection lost{}", request.method, request.target(), injected()));
                 Heard::Lost
             }
             Answer::Silence => {
-                self.tell(name, || format!("{} {} → silence{injected}", request.method, request.target()));
+                self.tell(name, || format!("{} {} → silence{}", request.method, request.target(), injected()));
                 Heard::Silence
             }
         }

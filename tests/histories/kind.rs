@@ -117,13 +117,20 @@ kinds! {
     EditEvidence => "edit: nothing rested on, owned three times",
     EditTimes => "edit: other times",
     EditPlace => "edit: another cluster",
-    EditAny => "edit: any value",
+    EditField => "edit: any one field",
+    EditPair => "edit: any two fields",
     ForeignRefused => "operator: foreign plan refused",
     ForeignAccepted => "operator: foreign plan accepted",
     ShortApproval => "operator: too little approval",
     ClusterLate => "list: a cluster's lists never arrive",
     BrakeReached => "gate: brake by half of what is managed",
+    UndoRestored => "undo: a deleted object restored",
+    UndoLabels => "undo: labels put back",
+    UndoContent => "undo: content put back",
+    UndoLeftOut => "undo: an action that cannot be reversed",
 }
+
+const _: () = assert!(Kind::ALL.len() <= 128, "one bit each");
 
 /// The kinds that fired in one history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -26,8 +26,15 @@ pub struct Lister {
     pub hold: Hold,
     pool: Interner,
     digester: Digester,
-    /// Everything the lists held, as JSON.
-    pub seen: SeenObjects,
+    /// Everything the lists held, as JSON, where it is kept.
+    pub seen: Option<SeenObjects>,
+}
+
+/// Whether what was listed is kept as JSON: for a plan, whose truth is compared with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepsObjects {
+    Yes,
+    No,
 }
 
 /// What the lists of one process held.
@@ -43,7 +50,7 @@ pub struct SeenObjects {
     pub empty_referrers: BTreeSet<usize>,
 }
 
-/// What came of listing a collection.
+/// The result of listing a collection.
 pub enum Listed {
     Whole {
         facts: ProjectedFacts,
@@ -60,8 +67,9 @@ enum Unanswered {
 }
 
 impl Lister {
-    pub fn new(hold: Hold) -> Self {
-        Self { hold, pool: Interner::default(), digester: Digester::new(&[0; 32]), seen: SeenObjects::default() }
+    pub fn new(hold: Hold, keeps: KeepsObjects) -> Self {
+        let seen = (keeps == KeepsObjects::Yes).then(SeenObjects::default);
+        Self { hold, pool: Interner::default(), digester: Digester::new(&[0; 32]), seen }
     }
 
     /// Lists a collection, or reads the one object it is about.
@@ -109,24 +117,28 @@ impl Lister {
         let mut facts = projection.new_facts();
         facts.push(&raw, &mut self.pool);
         let version = ResourceVersion::parse(&raw.meta.resource_version);
-        let object = serde_json::from_slice(&bytes).map_err(|_| no_object(()))?;
-        self.seen.sources.insert(Site::of(id.cluster.as_str()), object);
+        if let Some(seen) = &mut self.seen {
+            let object = serde_json::from_slice(&bytes).map_err(|_| no_object(()))?;
+            seen.sources.insert(Site::of(id.cluster.as_str()), object);
+        }
         Ok(Listed::Whole { facts, version })
     }
 
     fn note_objects(&mut self, id: &CollectionId, page: &[u8]) {
+        let Some(seen) = &mut self.seen else { return };
         if id.namespace().is_none_or(|namespace| namespace.as_str() != CONFIG) {
             return;
         }
-        let page: Value = serde_json::from_slice(page).unwrap_or_default();
-        for item in page["items"].as_array().into_iter().flatten() {
+        let mut page: Value = serde_json::from_slice(page).unwrap_or_default();
+        for item in page["items"].as_array_mut().into_iter().flatten() {
             let name = item["metadata"]["name"].as_str().unwrap_or_default().to_owned();
             let target = Target { site: Site::of(id.cluster.as_str()), name };
-            self.seen.candidates.insert(target, item.clone());
+            seen.candidates.insert(target, item.take());
         }
     }
 
     fn note_referrers(&mut self, id: &CollectionId, listed: &Listed) {
+        let Some(seen) = &mut self.seen else { return };
         if id.namespace().is_none_or(|namespace| namespace.as_str() != APPS) {
             return;
         }
@@ -135,8 +147,8 @@ impl Lister {
             Listed::Whole { facts, .. } => (false, facts.objects() == 0),
             Listed::Failed(_) | Listed::Late => (true, false),
         };
-        note(&mut self.seen.unread_referrers, site, unread);
-        note(&mut self.seen.empty_referrers, site, empty);
+        note(&mut seen.unread_referrers, site, unread);
+        note(&mut seen.empty_referrers, site, empty);
     }
 
     async fn ask(&mut self, id: &CollectionId, target: &str) -> Result<bytes::Bytes, Unanswered> {

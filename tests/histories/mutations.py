@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Removes one safeguard after another and reports whether a test or a history notices.
+"""Removes one safeguard after another and reports which history notices, and after how many.
 
-For each mutation: a copy of the tree, the change (its old text stands there exactly once), the tests of core and operate and,
-where none fails, histories until the first violation (`--both`: these in any case). Prints a table; exit code 1 when one
-survives.
+The tree is copied once. For each mutation, ordered by file: the change (its old text stands there exactly once), a debug build
+of the histories alone, and histories until the first violation or the time limit. What no history notices is given to the
+unit tests of the crate it is in. Prints a table; exit code 1 when one survives.
 
-    tests/histories/mutations.py [--only NAME ...] [--list] [--check] [--seeds 10000] [--both] [--work FOLDER]
+    tests/histories/mutations.py [--only NAME ...] [--list] [--check] [--seconds 60] [--work FOLDER] [--target FOLDER]
 
-`--check` builds nothing: exit code 1 when a text to change does not stand exactly once. All builds share one target folder of
-their own, so that only the changed crate is built again; never the tree's, because cargo cannot tell a mutated crate from the
-real one there. Results are kept in the work folder (`results.json`): a second call continues where the first ended; `--only`
-repeats what it names.
+`--check` builds nothing: exit code 1 when a text to change does not stand exactly once. Builds have a target folder of their
+own, never the tree's, because cargo cannot tell a mutated crate from the real one there. Results are kept in the work folder
+(`results.json`): a second call continues where the first ended; `--only` repeats what it names.
 """
 
 import argparse
@@ -204,10 +203,36 @@ MUTATIONS = [
 ]
 
 
-def run(command, cwd, target):
-    """Runs a command in the copy; returns its exit code and output."""
-    env = {**os.environ, "CARGO_TARGET_DIR": str(target)}
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
+# The histories without the console and the commands, which they do not use: what a mutation makes cargo build again.
+PACKAGE = """[package]
+name = "trueup-replay"
+version.workspace = true
+edition.workspace = true
+license.workspace = true
+
+[lib]
+path = "lib.rs"
+
+[[example]]
+name = "replay"
+path = "../../examples/histories.rs"
+
+[dev-dependencies]
+tokio = { workspace = true, features = ["test-util"] }
+"""
+NEEDED = ["bytes", "clap", "futures", "http", "http-body-util", "jiff", "kube", "serde_json", "tempfile", "tower",
+          "trueup-checks", "trueup-core", "trueup-fleet", "trueup-operate", "trueup-sim", "zeroize"]
+# How long a unit test run may take.
+TESTS_SECONDS = 600
+
+
+def run(command, cwd, target, seconds=None):
+    """Runs a command in the copy; returns its exit code (None: the time was up) and output."""
+    env = {**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_INCREMENTAL": "1"}
+    try:
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None, ""
     return done.returncode, done.stdout + done.stderr
 
 
@@ -217,6 +242,10 @@ def copy_tree(work):
         shutil.rmtree(tree)
     ignored = shutil.ignore_patterns("target", ".git")
     shutil.copytree(ROOT, tree, ignore=ignored)
+    package = tree / "crates" / "replay"
+    package.mkdir()
+    (package / "lib.rs").write_text("//! The example is all of this package.\n")
+    (package / "Cargo.toml").write_text(PACKAGE + "".join(f"{name}.workspace = true\n" for name in NEEDED))
     return tree
 
 
@@ -233,32 +262,44 @@ def check():
 
 
 def mutate(tree, mutation):
+    """Changes the file; returns what it held before."""
     name, file, old, new, *lost = mutation
     path = tree / file
-    text = path.read_text()
-    text = text.replace(old, new)
+    before = path.read_text()
+    text = before.replace(old, new)
     if lost:
         size = re.search(r"SINGLE_GATES: \[Gate; (\d+)\]", text)
         text = text.replace(size.group(0), f"SINGLE_GATES: [Gate; {int(size.group(1)) - lost[0]}]")
     path.write_text(text)
+    return before
 
 
-def caught_by_tests(tree, target):
-    command = ["cargo", "test", "-p", "trueup-core", "-p", "trueup-operate", "-p", "trueup", "--lib", "--no-fail-fast"]
-    code, said = run([*command, "--", "engine", "account_port", "recheck", "admit", "plan"], tree, target)
-    failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
-    if code != 0 and not failed:
+def caught_by_histories(tree, target, seconds):
+    """Returns the violation and how many histories it took; nothing when none noticed in time."""
+    code, said = run(["cargo", "build", "--workspace", "--example", "replay"], tree, target)
+    if code != 0:
         sys.exit(f"the mutated tree does not build:\n{said[-4000:]}")
-    return failed
-
-
-def caught_by_histories(tree, target, seeds):
-    command = ["cargo", "run", "--example", "histories", "--", "--first", "--seeds", str(seeds)]
-    code, said = run(command, tree, target)
+    play = [str(target / "debug" / "examples" / "replay"), "--first", "--threads", "1", "--seconds", str(seconds)]
+    code, said = run(play, tree, target)
     found = re.search(r"--seed (\d+) --trace   (.*)", said)
     if code != 0 and not found and "too rare" not in said:
-        sys.exit(f"the histories of the mutated tree can't be played:\n{said[-4000:]}")
-    return f"seed {found.group(1)}: {found.group(2)[:110]}" if found else ""
+        sys.exit(f"the histories of the mutated tree cannot be played:\n{said[-4000:]}")
+    played = re.search(r"^(\d+) histories in", said, re.M)
+    return {"violation": found.group(2) if found else "", "histories": int(played.group(1)) if played else 0}
+
+
+def caught_by_tests(tree, target, file):
+    """Returns the unit tests of the changed crate that fail."""
+    package = "trueup-" + file.split("/")[1]
+    command = ["cargo", "test", "--workspace", "--lib", "--no-fail-fast", "--exclude", "trueup"]
+    others = {"trueup-core", "trueup-operate", "trueup-fleet"} - {package}
+    for other in others | {"trueup-cel", "trueup-checks", "trueup-net", "trueup-sim", "trueup-replay"}:
+        command += ["--exclude", other]
+    code, said = run(command, tree, target, TESTS_SECONDS)
+    failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
+    if code != 0 and not failed:
+        sys.exit(f"the tests of the mutated tree do not build:\n{said[-4000:]}")
+    return failed
 
 
 def main():
@@ -266,9 +307,9 @@ def main():
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true", help="verify that every text to change stands exactly once")
-    parser.add_argument("--seeds", type=int, default=10_000)
-    parser.add_argument("--both", action="store_true", help="histories as well when a test failed")
+    parser.add_argument("--seconds", type=int, default=60, help="how long histories are played for one mutation")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target" / "mutations")
+    parser.add_argument("--target", type=pathlib.Path, help="the target folder, by default in the work folder")
     args = parser.parse_args()
     if args.check:
         wrong = check()
@@ -282,30 +323,32 @@ def main():
     args.work.mkdir(parents=True, exist_ok=True)
     kept = args.work / "results.json"
     results = json.loads(kept.read_text()) if kept.exists() else {}
-    for mutation in MUTATIONS:
-        name = mutation[0]
-        if (args.only and name not in args.only) or (name in results and not args.only):
-            continue
-        tree = copy_tree(args.work)
-        mutate(tree, mutation)
-        target = args.work.resolve() / "target"
-        failed = caught_by_tests(tree, target)
-        seed = caught_by_histories(tree, target, args.seeds) if args.both or not failed else ""
-        results[name] = {"tests": failed, "histories": seed}
+    target = (args.target or args.work / "target").resolve()
+    wanted = [one for one in MUTATIONS if one[0] in args.only or not args.only and one[0] not in results]
+    tree = copy_tree(args.work)
+    for mutation in sorted(wanted, key=lambda one: one[1]):
+        name, file = mutation[:2]
+        before = mutate(tree, mutation)
+        found = caught_by_histories(tree, target, args.seconds)
+        found["tests"] = [] if found["violation"] else caught_by_tests(tree, target, file)
+        (tree / file).write_text(before)
+        results[name] = found
         kept.write_text(json.dumps(results, indent=2))
-        print(f"{name}: {len(failed)} tests, {seed or 'no history'}", file=sys.stderr, flush=True)
+        print(f"{name}: {found}", file=sys.stderr, flush=True)
     show(results)
 
 
 def show(results):
-    print("| mutation | named tests that fail | histories |\n| --- | --- | --- |")
+    print("| mutation | caught by | histories played |\n| --- | --- | ---: |")
     survived = []
-    for name, found in results.items():
-        tests, seed = found["tests"], found["histories"]
-        named = ", ".join(f"`{test.split('::')[-1]}`" for test in tests[:2])
-        more = f" and {len(tests) - 2} more" if len(tests) > 2 else ""
-        print(f"| {name} | {named + more or '–'} | {seed or '–'} |")
-        if not tests and not seed:
+    for name, *_ in MUTATIONS:
+        if name not in results:
+            continue
+        found = results[name]
+        named = ", ".join(f"test `{test.split('::')[-1]}`" for test in found["tests"][:2])
+        violation = found["violation"].split(": Report {")[0].split("; run trueup")[0].replace("|", "/")
+        print(f"| {name} | {violation or named or 'nothing'} | {found['histories']} |")
+        if not found["violation"] and not named:
             survived.append(name)
     if survived:
         sys.exit(f"nothing noticed: {', '.join(survived)}")

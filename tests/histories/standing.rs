@@ -14,6 +14,7 @@ use trueup_core::world::CollectionId;
 
 use super::configuration::{Approval, Configuration};
 use super::disk::MemoryDisk;
+use super::undo::Undone;
 use super::world::Target;
 
 /// What an engine is about.
@@ -55,6 +56,8 @@ pub struct Meant {
     /// The gate that is shut, whatever the plan says.
     pub forbidden: Option<&'static str>,
     pub needs: Approval,
+    /// For an undo: what it reverses.
+    pub undoes: Option<Undone>,
 }
 
 /// What really happened for one action.
@@ -103,6 +106,8 @@ pub struct Standing {
     pub vault: Vec<Vec<u8>>,
     pub seal_fails: bool,
     pub deeds: BTreeMap<String, Deeds>,
+    /// The version in which a change of ours left its object, by action.
+    pub left: BTreeMap<String, String>,
     /// What its process is configured with.
     pub configuration: Configuration,
     /// The references as they were when the referrers were last listed.
@@ -133,6 +138,7 @@ impl Standing {
             vault: Vec::new(),
             seal_fails: false,
             deeds: BTreeMap::new(),
+            left: BTreeMap::new(),
             configuration: Configuration::default(),
             references: BTreeMap::new(),
             honest: true,

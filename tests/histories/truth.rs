@@ -6,13 +6,14 @@
 
 use serde_json::{Value, json};
 use trueup_core::engine::Verb;
+use trueup_core::world::CollectionId;
 use trueup_sim::Request;
 
 use super::configuration::Approval;
 use super::injected_fault::{Asked, Written};
 use super::kind::Kind;
 use super::standing::{Meant, Phase};
-use super::world::{COPIED, MARK, Target, World};
+use super::world::{APPS, CONFIG, COPIED, MARK, Site, Target, World};
 
 /// Clusters with more managed objects than this have a brake at half of them.
 pub const MANAGED_MIN: usize = 10;
@@ -28,6 +29,18 @@ pub struct Scene {
 pub fn content(object: &Value) -> Value {
     let metadata = &object["metadata"];
     json!({ "labels": metadata["labels"], "annotations": metadata["annotations"], "data": object["data"] })
+}
+
+/// Whether an action may not be sent while a collection is not known: the list of its target; for a delete the referrers of
+/// every cluster, for a copy its source. An undo rests on no list.
+fn rests_on(meant: &Meant, id: &CollectionId) -> bool {
+    let is_of_cluster = Site::of(id.cluster.as_str()) == meant.target.site;
+    match id.namespace().map(|namespace| namespace.as_str()) {
+        _ if meant.undoes.is_some() => false,
+        Some(CONFIG) => is_of_cluster && id.resource.kind == meant.target.kind(),
+        Some(APPS) => meant.verb == Verb::Delete,
+        Some(_) | None => is_of_cluster && meant.verb == Verb::Update,
+    }
 }
 
 impl World {
@@ -46,14 +59,14 @@ impl World {
             return self.broke(|| format!("{}, which was not approved", what()));
         };
         let (action, meant) = (action.clone(), meant.clone());
-        if let Some(why) = self.refusal(who, &meant) {
+        if let Some(why) = self.refusal(who, &meant, verb) {
             return self.broke(|| format!("{} although {why}", what()));
         }
         let expected = match (verb, meant.verb) {
             (Written::Delete, Verb::Delete) => Verb::Delete,
             (Written::Label, Verb::Label) => Verb::Label,
             (Written::Copy, Verb::Update) => Verb::Update,
-            (Written::Create, Verb::Delete) => Verb::Create,
+            (Written::Create, Verb::Delete | Verb::Create) => Verb::Create,
             _ => return self.broke(|| format!("{}, and the plan says {}", what(), meant.verb.as_str())),
         };
         let durable = standing.durable_intents(&action, expected);
@@ -71,7 +84,7 @@ impl World {
     }
 
     /// Why an approved action may not be sent; nothing when it may.
-    fn refusal(&self, who: usize, meant: &Meant) -> Option<String> {
+    fn refusal(&self, who: usize, meant: &Meant, written: Written) -> Option<String> {
         let standing = &self.engines[who];
         let plan = standing.plan.as_ref()?;
         if let Some(gate) = meant.forbidden {
@@ -85,7 +98,9 @@ impl World {
             return Some(format!("{:?} is too little approval", plan.approval));
         }
         let site = meant.target.site;
-        if meant.verb == Verb::Delete && !standing.late.is_empty() {
+        // A deleted object is restored because a reference was read; that another list did not arrive changes nothing.
+        let restores = written == Written::Create && meant.verb == Verb::Delete;
+        if !restores && standing.late.iter().any(|late| rests_on(meant, late)) {
             return Some("a list it rests on did not arrive".to_owned());
         }
         let managed = plan.managed.get(&site).copied().unwrap_or(0);
@@ -119,6 +134,9 @@ impl World {
             return self.broke(|| format!("{} was changed, which was not approved", target.name));
         };
         let (action, meant) = (action.clone(), meant.clone());
+        if let Some(undone) = &meant.undoes {
+            return self.after_undo(who, &action, &meant, undone, (scene.before, after));
+        }
         match verb {
             Written::Delete => self.after_delete(who, &action, &meant, scene.before),
             Written::Label => self.after_label(who, &action, &meant, scene.before, after),
@@ -170,6 +188,8 @@ impl World {
         }
         self.check_backup(who, action, name, &before, "overwritten");
         self.fire(Kind::Copied);
+        let version = after["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+        self.engines[who].left.insert(action.to_owned(), version);
         self.engines[who].deeds.entry(action.to_owned()).or_default().changed = true;
     }
 

@@ -17,6 +17,7 @@ use trueup_core::engine::FreezeWindow;
 use trueup_sim::{Reply, Request, Server};
 
 use super::compare::Commit;
+use super::edit::EditSeen;
 use super::fault_profile::FaultProfile;
 use super::kind::{Fired, Kind};
 use super::planner::proofs;
@@ -81,6 +82,8 @@ pub struct World {
     /// What an engine brought back.
     pub restored: BTreeSet<Target>,
     pub fired: Fired,
+    /// The edited files that were given to an apply.
+    pub edits: Vec<EditSeen>,
     pub switched: bool,
     pub freeze: Option<FreezeWindow>,
     /// The incident of this history happens at this step of the first engine.
@@ -103,7 +106,7 @@ pub struct World {
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<World>>);
 
-/// What came of a request.
+/// The result of a request.
 pub enum Heard {
     /// `lied`: a stale or emptied answer.
     Reply {
@@ -179,6 +182,7 @@ impl World {
             commits: Vec::new(),
             restored: BTreeSet::new(),
             fired: Fired::default(),
+            edits: Vec::new(),
             switched: false,
             freeze: None,
             incident_at: None,
@@ -233,12 +237,22 @@ impl World {
 
     /// The candidate as it really is.
     pub fn look(&self, target: &Target) -> Option<Value> {
-        self.sites[target.site].server.object("v1", target.kind(), &target.key()).ok()
+        self.peek(target).cloned()
+    }
+
+    fn peek(&self, target: &Target) -> Option<&Value> {
+        self.sites[target.site].server.stored("v1", target.kind(), &target.key())
+    }
+
+    /// The value copies of a cluster have to have.
+    pub fn source_value(&self, site: usize) -> Value {
+        let source = self.sites[site].server.stored("v1", "Secret", &format!("{SOURCES}/{SOURCE}"));
+        source.map(|source| source["data"][COPIED].clone()).unwrap_or_default()
     }
 
     /// Whether an object has the name and is not being deleted.
     pub fn is_present(&self, target: &Target) -> bool {
-        self.look(target).is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null())
+        self.peek(target).is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null())
     }
 
     pub fn is_referenced(&self, target: &Target) -> bool {
@@ -248,7 +262,7 @@ impl World {
     /// How many candidates of a cluster carry a proof of ours.
     pub fn managed(&self, site: usize) -> usize {
         let here = self.candidates.iter().filter(|target| target.site == site);
-        here.filter_map(|target| self.look(target)).filter(|object| proofs(object) > 0).count()
+        here.filter_map(|target| self.peek(target)).filter(|object| proofs(object) > 0).count()
     }
 
     pub fn reference_changes(&self, target: &Target) -> u32 {

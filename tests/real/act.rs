@@ -7,7 +7,7 @@ use super::desk::{AS_READER, Acting, Desk};
 use crate::support::killed::said;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_planned_is_deleted_told_and_brought_back_byte_for_byte() {
+async fn a_planned_delete_is_reported_and_undone_byte_for_byte() {
     let Some(acting) = Acting::shared().await else {
         return;
     };
@@ -55,11 +55,11 @@ async fn what_was_planned_is_deleted_told_and_brought_back_byte_for_byte() {
 fn assert_whole(desk: &Desk) {
     let verified = desk.run(&["history", "verify"]);
     assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
-    assert!(said(&verified).contains("the journal is whole"), "{}", said(&verified));
+    assert!(said(&verified).contains("the journal is intact"), "{}", said(&verified));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_not_delete_is_told_so_in_the_preview_and_refused_by_apply() {
+async fn a_missing_delete_permission_is_previewed_and_refused_by_apply() {
     let Some(acting) = Acting::shared().await else {
         return;
     };
@@ -80,7 +80,7 @@ async fn who_may_not_delete_is_told_so_in_the_preview_and_refused_by_apply() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_of_somebody_who_may_delete_does_not_lend_that_right() {
+async fn a_plan_does_not_transfer_the_permissions_of_its_author() {
     let Some(acting) = Acting::shared().await else {
         return;
     };

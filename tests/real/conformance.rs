@@ -1,7 +1,7 @@
 //! The simulated server held against a real kube-apiserver: the same random sequences of operations must give the same
 //! codes, reasons, messages, objects, lists and events.
 //!
-//! `TRUEUP_SEQUENCES` sets how many sequences are tried (200 unless told), `TRUEUP_SEED` which ones. Both servers see the
+//! `TRUEUP_SEQUENCES` sets how many sequences are tried (default 200), `TRUEUP_SEED` which ones. Both servers see the
 //! same operations; a difference is made as short as possible and printed with both answers.
 //!
 //! Not here: faults, delays, lost answers. A healthy server has none of them, so there is nothing to hold them against.
@@ -91,7 +91,7 @@ async fn the_simulated_server_answers_like_the_real_one() {
 
 /// Holds the comparison itself to account: whatever it says here, the normalisation invented.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_real_server_does_not_differ_from_itself() {
+async fn two_real_servers_do_not_differ() {
     let Some(server) = RealServer::shared() else {
         return;
     };
@@ -105,7 +105,7 @@ async fn a_real_server_does_not_differ_from_itself() {
 
 /// Holds the comparison itself to account: a server that does one thing wrong must not pass.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_flaw_is_found_out() {
+async fn every_planted_flaw_is_found() {
     let Some(server) = RealServer::shared() else {
         return;
     };

@@ -41,7 +41,7 @@ fn plan(pty: &mut Pty, keys: &str, total: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn by_keys_alone_an_orphan_is_found_tried_deleted_and_brought_back() {
+async fn an_orphan_is_found_dry_run_deleted_and_undone_by_keys() {
     let Some(acting) = Acting::shared().await else {
         return;
     };
@@ -79,7 +79,7 @@ async fn by_keys_alone_an_orphan_is_found_tried_deleted_and_brought_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_not_delete_sees_so_in_the_plan_and_can_approve_nothing() {
+async fn a_missing_delete_permission_is_shown_in_the_plan_and_blocks_approval() {
     let Some(acting) = Acting::shared().await else {
         return;
     };

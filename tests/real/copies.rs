@@ -32,7 +32,7 @@ fn apply(desk: &Desk, file: &str, plan: &Plan, action: &Action) -> (Option<i32>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_is_made_renewed_taken_back_and_never_taken_from_another_manager() {
+async fn a_copy_is_created_renewed_undone_and_never_taken_from_another_manager() {
     let Some((mgmt, guest)) = start_two().await else { return };
     let mut canaries = Canaries::default();
     let (at_mgmt, at_guest) = (mgmt.connect(User::Admin), guest.connect(User::Admin));
@@ -70,7 +70,7 @@ async fn a_copy_is_made_renewed_taken_back_and_never_taken_from_another_manager(
     assert_eq!(get(&at_guest, COPY).await.unwrap()["data"], source["data"], "as it was before");
     let (again, action) = plan(&desk, "client");
     let (code, text) = apply(&desk, "$TMP/plan.json", &again, &action);
-    assert!(code == Some(0) && text.contains("changed"), "what was taken back can be done again: {text}");
+    assert!(code == Some(0) && text.contains("changed"), "an undone change can be applied again: {text}");
 
     let theirs = "/api/v1/namespaces/openshift-config/secrets/stale-client";
     let before = get(&at_guest, theirs).await.unwrap();

@@ -1,4 +1,4 @@
-//! A management cluster and a guest that tests write to, and somebody at a desk with a kubeconfig and a state folder.
+//! A management cluster and a guest that tests write to, and a user with a kubeconfig and a state folder.
 //!
 //! Always true:
 //! - the guest stands behind a [`Front`], which counts what reaches it;
@@ -102,7 +102,7 @@ fn kubeconfig_of(front: &Front) -> String {
     .to_string()
 }
 
-/// Somebody's kubeconfig and state, in a folder of their own.
+/// A user's kubeconfig and state, in a temporary folder.
 pub struct Desk(TempDir);
 
 impl Desk {
@@ -135,7 +135,7 @@ impl Desk {
     pub fn run(&self, args: &[&str]) -> Output {
         let mut command = self.command(args);
         let output = tokio::task::block_in_place(|| command.output().unwrap());
-        // Shown by `--nocapture`, for whoever wants to read what a user would see.
+        // Shown by `--nocapture`, to read what a user would see.
         println!("$ trueup {}\n{}", args.join(" "), said(&output));
         output
     }

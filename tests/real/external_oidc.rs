@@ -44,7 +44,7 @@ pub async fn get(at: &Connection, path: &str) -> Option<Value> {
 }
 
 /// A cluster of its own that is asked to go over to OIDC, and whose operators sleep.
-pub async fn furnish(at: &Connection, server: &RealServer) {
+pub async fn seed(at: &Connection, server: &RealServer) {
     furnish_management(at, server).await;
     install_crds_in(at, "tests/real/crds/openshift").await;
     for name in ["openshift-config-managed", "openshift-config", "openshift-kube-apiserver"] {
@@ -85,10 +85,10 @@ fn apply(desk: &Desk, plan: &Plan, action: &Action) -> (Option<i32>, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn auth_config_is_written_kept_in_step_and_never_taken_from_another_manager() {
+async fn auth_config_is_written_updated_and_never_taken_from_another_manager() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else { return };
     let at = server.connect(User::Admin);
-    furnish(&at, &server).await;
+    seed(&at, &server).await;
     let desk = Desk::with(&inline_kubeconfig(&server, "ocp", "admin"));
     std::fs::write(desk.path("config.toml"), CONFIG).unwrap();
 

@@ -31,14 +31,14 @@ struct Demo(Child);
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test then says.
+        // It may have exited already, which the test then reports.
         let _killed = self.0.kill();
         let _ended = self.0.wait();
     }
 }
 
 #[test]
-fn ibms_own_clients_find_nothing_wrong_with_the_simulated_account() {
+fn ibm_clients_accept_the_simulated_account() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_trueup"))

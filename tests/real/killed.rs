@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::desk::{Acting, Desk};
 use crate::support::front::Front;
-use crate::support::killed::{POSITIONS, Position, Scene, kill_and_go_on};
+use crate::support::killed::{KillTarget, POSITIONS, Position, kill_and_go_on};
 
 struct Real {
     acting: &'static Acting,
@@ -16,7 +16,7 @@ struct Real {
     orphan: &'static str,
 }
 
-impl Scene for Real {
+impl KillTarget for Real {
     fn front(&self) -> &Front {
         &self.acting.front
     }
@@ -39,7 +39,7 @@ impl Scene for Real {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_run_is_settled_by_reading_and_nothing_is_deleted_twice() {
+async fn a_killed_run_is_recovered_by_reading_and_nothing_is_deleted_twice() {
     let Some(acting) = Acting::shared().await else {
         return;
     };

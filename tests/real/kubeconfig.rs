@@ -58,7 +58,7 @@ fn secret(namespace: &str, name: &str, kind: &str, key: &str, config: &str) -> V
 }
 
 /// CAPT's cluster `demo` in a namespace, at a place of its own, with a target of this age.
-async fn furnish(at: &Connection, namespace: &str, host: &str, minutes_old: i64) {
+async fn seed(at: &Connection, namespace: &str, host: &str, minutes_old: i64) {
     let namespace_object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });
     create(at, namespace_object).await;
     for (api_version, kind) in
@@ -101,7 +101,7 @@ async fn metadata(at: &Connection, path: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
+async fn kubeconfigs_of_capt_are_judged_with_their_sources() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else {
         return;
     };
@@ -109,11 +109,11 @@ async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
     furnish_management(&at, &server).await;
     install_crd(&at, &definition("cluster.x-k8s.io", "Cluster", "clusters")).await;
     install_crd(&at, &definition("controlplane.cluster.x-k8s.io", "CAPTControlPlane", "captcontrolplanes")).await;
-    furnish(&at, "team-a", "one.eks.example", 7).await;
-    furnish(&at, "team-b", "two.eks.example", 7).await;
+    seed(&at, "team-a", "one.eks.example", 7).await;
+    seed(&at, "team-b", "two.eks.example", 7).await;
     create(&at, secret("default", "demo-outputs-kubeconfig", "Opaque", "kubeconfig", &config("one.eks.example", 1)))
         .await;
-    // Of Cluster API's type, in a namespace nobody's cluster is in: the server's own selector finds it.
+    // Of Cluster API's type, in a namespace without a cluster: the server's own selector finds it.
     create(&at, secret("kube-public", "lost-kubeconfig", "cluster.x-k8s.io/secret", "value", &config("x.example", 60)))
         .await;
 

@@ -73,7 +73,7 @@ async fn annotations(at: &Connection, instance_type: &str) -> BTreeMap<String, S
 }
 
 /// A cluster on AWS with a set of each type; AWS is at the port that comes back.
-async fn furnish(at: &Connection, server: &RealServer) -> LocalServer {
+async fn seed(at: &Connection, server: &RealServer) -> LocalServer {
     furnish_management(at, server).await;
     install_crd(at, &machine_sets()).await;
     let aws = SimAws::new(Timestamp::now);
@@ -134,12 +134,12 @@ fn expected((_, cpus, memory, gpus, arch): (&str, u64, u64, u64, &str)) -> BTree
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn machines_are_looked_up_annotated_and_taken_back_while_their_status_moves() {
+async fn machine_sets_are_annotated_and_undone_while_their_status_changes() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else {
         return;
     };
     let at = server.connect(User::Admin);
-    let listening = furnish(&at, &server).await;
+    let listening = seed(&at, &server).await;
     let aws = format!("http://{}", listening.address);
     let desk = Desk::with(&inline_kubeconfig(&server, "mgmt", "admin"));
     let args = ["plan", "--settle", "0s", "--domain", "machineset-capacity", "--out", "$TMP/plan.json"];
@@ -154,7 +154,7 @@ async fn machines_are_looked_up_annotated_and_taken_back_while_their_status_move
     for (instance_type, ..) in TYPES {
         merge(&at, &format!("{}/status", path_of(instance_type)), json!({ "status": { "replicas": 0 } })).await;
     }
-    // Somebody pauses one of them.
+    // Pause one of them.
     merge(&at, &path_of("t2.micro"), json!({ "metadata": { "annotations": { "cluster.x-k8s.io/paused": "" } } })).await;
     let apply = ["apply", "$TMP/plan.json", "--expect", &plan.id[7..15]];
     let applied = run(&desk, &aws, &apply);

@@ -2,6 +2,14 @@
 //!
 //! Not here: starting it and speaking with it (`tests/support/`), its own source (`kube-testserver/`).
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::too_many_lines,
+    clippy::unwrap_used,
+    reason = "tests unwrap, wait on the real clock and name only the variants they are about"
+)]
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -146,7 +146,7 @@ async fn a_real_server_is_listed_in_pages_and_watched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_real_server_sends_metadata_alone_and_objects_by_name() {
+async fn a_real_server_sends_metadata_only_and_objects_by_name() {
     let Some(server) = RealServer::shared() else {
         return;
     };
@@ -179,5 +179,5 @@ async fn a_real_server_that_refuses_leaves_everything_unknown() {
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     let gap = live.view().read::<Keys>(&id).gap().unwrap();
     assert_eq!(gap.cause, GapCause::Forbidden, "{gap}");
-    assert!(gap.says.contains("listing v1/secrets in all namespaces"), "{gap}");
+    assert!(gap.message.contains("listing v1/secrets in all namespaces"), "{gap}");
 }

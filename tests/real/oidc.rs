@@ -198,7 +198,7 @@ fn required(claim: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_called_valid_starts_the_server() {
+async fn a_valid_verdict_starts_the_server() {
     let issuer = Issuer::start().await;
     let rules = |rules: Value| json!({"claimValidationRules": rules});
     let users = |expression: &str| json!({"userValidationRules": [{"expression": expression, "message": "m"}]});
@@ -223,7 +223,7 @@ async fn what_is_called_valid_starts_the_server() {
         users("user.extra.all(k, v, v.size() > 0) && user.?uid.orValue('') != ''"),
     ];
     assert!(cases.len() >= 15);
-    // The server looks at each entry by itself, so one start judges them all.
+    // The server judges each entry separately, so one start judges them all.
     let specs: Vec<AuthSpec> =
         cases.iter().enumerate().map(|(at, more)| spec_of(&format!("{}/i{at}", issuer.base), more)).collect();
     let Some(started) = start_with(&together(&specs, &issuer.ca)) else { return };
@@ -246,7 +246,7 @@ fn together(specs: &[AuthSpec], ca: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_called_kas_would_refuse_does_not_start_it() {
+async fn a_kas_would_refuse_verdict_does_not_start_the_server() {
     let twice = |rule: Value| json!({"claimValidationRules": [rule, rule]});
     let issuer = "https://idp.example.com";
     let keys = ["Team", "my team", "a\"b", "aé", "a#b", "a?b", "a@b", "a|b", "[x]", "a^b", "a\\b", "A/b"];
@@ -367,7 +367,7 @@ fn logins() -> Vec<(Value, Vec<Value>)> {
 }
 
 #[tokio::test]
-async fn the_server_makes_the_same_users_of_tokens() {
+async fn the_server_maps_tokens_to_the_same_users() {
     let issuer = Issuer::start().await;
     let table = logins();
     let specs: Vec<AuthSpec> =
@@ -414,7 +414,7 @@ fn accepted(answer: &Answer) -> Option<Who> {
             Some((username.clone(), uid.clone(), groups.clone(), json!(extra)))
         }
         Answer::Refused(_) => None,
-        Answer::NotVerifiable(why) => panic!("every login of the table can be told: {why}"),
+        Answer::NotVerifiable(why) => panic!("every login of the table is verifiable: {why}"),
     }
 }
 

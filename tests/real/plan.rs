@@ -51,7 +51,7 @@ const JUDGED: [&str; 7] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_all_rights_the_plan_offers_the_deletes_of_what_is_really_there() {
+async fn with_all_permissions_the_plan_offers_deletes_of_existing_orphans() {
     let Some(fleet) = Hosted::shared().await else {
         return;
     };
@@ -78,7 +78,7 @@ async fn with_all_rights_the_plan_offers_the_deletes_of_what_is_really_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_read_and_not_delete_is_shown_the_delete_and_told_which_right_is_missing() {
+async fn without_delete_permission_the_delete_is_shown_with_the_missing_permission() {
     let Some(fleet) = Hosted::shared().await else {
         return;
     };
@@ -105,7 +105,7 @@ async fn forbidden_secrets_are_unknown_and_never_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_read_nothing_is_told_so_and_offered_nothing() {
+async fn without_read_permission_nothing_is_offered() {
     let Some(fleet) = Hosted::shared().await else {
         return;
     };

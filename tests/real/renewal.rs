@@ -1,6 +1,6 @@
 //! Kubeconfigs of workload clusters on a real API server: found behind, brought up to date, and never for the worse.
 //!
-//! Every test has a namespace and cluster names of its own. Tokens are signed by nobody; they hold canaries where a real one
+//! Every test has a namespace and cluster names of its own. Tokens are unsigned; they hold canaries where a real one
 //! has its signature.
 
 use std::process::Output;
@@ -28,7 +28,7 @@ const LABEL: &str = "cluster.x-k8s.io/cluster-name";
 const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
 const MERGE: &str = "application/merge-patch+json";
 
-/// Somebody who writes to a Secret whenever anybody else is about to change it.
+/// A writer that changes a Secret before every change of another client.
 struct Meddler(Connection);
 
 /// The Secret that is never left alone.
@@ -70,12 +70,12 @@ impl Workloads {
         self.server.connect(User::Admin)
     }
 
-    /// Somebody whose kubeconfig leads to the cluster.
+    /// A user whose kubeconfig connects to the cluster.
     pub fn desk(&self) -> Desk {
         Desk::with(&inline_kubeconfig(&self.server, "mgmt", "admin"))
     }
 
-    /// Somebody whose requests pass the front.
+    /// A user whose requests pass the front.
     fn desk_behind_front(&self) -> Desk {
         let text = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "mgmt",
@@ -232,7 +232,7 @@ pub fn has(finding: &Finding, word: &str) -> bool {
 pub const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_behind_its_source_is_brought_up_to_date_and_nothing_else_is_touched() {
+async fn a_stale_copy_is_updated_and_nothing_else_is_changed() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
     let demo = Workload::new("behind", "demo-behind");
@@ -277,7 +277,7 @@ async fn what_is_behind_its_source_is_brought_up_to_date_and_nothing_else_is_tou
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_lost_its_key_leaves_the_target_as_it_is() {
+async fn a_source_without_its_key_leaves_the_target_unchanged() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
     let demo = Workload::new("keyless", "demo-keyless");
@@ -299,7 +299,7 @@ async fn a_source_that_lost_its_key_leaves_the_target_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_clusters_of_one_name_never_get_each_others_kubeconfig() {
+async fn two_clusters_with_one_name_never_get_each_others_kubeconfig() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
     let (theirs, ours) = (Workload::new("tenant-a", "demo-shared"), Workload::new("tenant-b", "demo-shared"));
@@ -318,7 +318,7 @@ async fn two_clusters_of_one_name_never_get_each_others_kubeconfig() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_writer_who_never_rests_is_never_overwritten() {
+async fn a_concurrent_writer_is_never_overwritten() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk, mut canaries) = (workloads.at(), workloads.desk_behind_front(), Canaries::default());
     let demo = Workload::new("storm", "demo-storm");
@@ -336,7 +336,7 @@ async fn another_writer_who_never_rests_is_never_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plugin_that_somebody_planted_is_never_run() {
+async fn a_planted_plugin_never_runs() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
     let demo = Workload::new("planted", "demo-planted");
@@ -361,16 +361,16 @@ async fn a_plugin_that_somebody_planted_is_never_run() {
     let (_, finding, _) = plan(&desk, &demo);
     assert_eq!(finding.verdict, "fresh", "{finding:?}");
     assert!(!made.exists(), "the plugin was run");
-    // Would the test see it? Whoever runs the command makes the file.
+    // The command creates the file, so the test would see a run.
     assert!(std::process::Command::new("touch").arg(&made).status().unwrap().success() && made.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kubeconfig_is_tried_only_when_asked_for_and_only_at_its_own_server() {
+async fn a_kubeconfig_is_probed_only_on_request_and_only_at_its_own_server() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk) = (workloads.at(), workloads.desk());
     let config: Value = serde_json::from_slice(&std::fs::read(workloads.server.kubeconfig()).unwrap()).unwrap();
-    // An address that does not say by itself that it is this machine's: such ones are not judged, and never tried.
+    // An address that is not recognizable as this machine's: such ones are not judged, and never tried.
     let server = config["clusters"][0]["cluster"]["server"].as_str().unwrap().replace("127.0.0.1", "0.0.0.0");
     let authority = std::fs::read_to_string(workloads.server.kubeconfig().with_file_name("ca.crt")).unwrap();
     let own = |name| Workload { namespace: "tried", name, server: server.clone(), authority: authority.clone() };
@@ -380,10 +380,10 @@ async fn a_kubeconfig_is_tried_only_when_asked_for_and_only_at_its_own_server() 
     let text = text.replace("    server:", "    tls-server-name: localhost\n    server:");
     for workload in [&refused, &moved] {
         workload.make(&at).await;
-        // The second one's kubeconfig leads to the same server, for which nobody of that cluster vouches.
+        // The second one's kubeconfig leads to the same server, which no object of that cluster names.
         workload.make_target(&at, &text).await;
     }
-    let tried = |finding: &Finding| finding.evidence.iter().filter(|line| line.says.contains("tried")).count();
+    let tried = |finding: &Finding| finding.evidence.iter().filter(|line| line.message.contains("tried")).count();
     let (_, finding, _) = plan(&desk, &refused);
     assert!(has(&finding, "opaque") && tried(&finding) == 0, "{finding:?}");
 

@@ -45,11 +45,11 @@ async fn no_secret_of_a_real_fleet_is_in_any_output() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_deleting_on_a_real_cluster_writes_holds_a_secret() {
+async fn a_delete_on_a_real_cluster_writes_no_secret() {
     let Some(acting) = Acting::shared().await else {
         return;
     };
-    let (name, desk) = ("told-to-nobody", Desk::new(acting));
+    let (name, desk) = ("kept-secret", Desk::new(acting));
     let object = acting.orphan(name).await;
     let (plan, planned, action) = desk.plan(name, &["-v", "--log", "$TMP/log"]);
     let mut spoken = vec![("plan", planned)];

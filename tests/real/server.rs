@@ -14,7 +14,7 @@ use crate::support::real::{RealServer, User};
 const GRANTED_WAIT_MAX: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn each_user_may_do_what_it_is_named_for() {
+async fn each_user_has_the_permissions_of_its_name() {
     let Some(server) = RealServer::shared() else {
         return;
     };

@@ -2,7 +2,7 @@
 //! API server that shares the machine.
 //!
 //! `TRUEUP_BIN=target/release/trueup cargo test --test real -- --ignored --nocapture speed`; `TRUEUP_OBJECTS` says how
-//! many (2,000 unless told). Only the binary is measured, so only it needs to be a release build.
+//! many (default 2,000). Only the binary is measured, so only it needs to be a release build.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ const MADE_AT_ONCE: usize = 32;
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement, of use only with a release build"]
-async fn verified_deletes_a_second() {
+async fn verified_deletes_per_second() {
     let Some((mgmt, guest)) = start_two().await else {
         return;
     };

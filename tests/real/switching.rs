@@ -1,4 +1,4 @@
-//! Turning a cluster over to OIDC on a real API server: asked first, sealed, sent, and taken back.
+//! Turning a cluster over to OIDC on a real API server: previewed, sealed, sent and undone.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trueup_core::engine::{Action, Finding, Plan};
 
 use super::desk::Desk;
-use super::external_oidc::{AUTHENTICATION, MERGE, asked, furnish, get, patch};
+use super::external_oidc::{AUTHENTICATION, MERGE, asked, get, patch, seed};
 use super::fleet::{create, inline_kubeconfig};
 use super::oidc::Issuer;
 use crate::support::killed::said;
@@ -15,7 +15,7 @@ use crate::support::real::{Connection, RealServer, User};
 const CONFIG: &str = "[domains.external-oidc]\nmanage = true\noffer_switch = true\n";
 const CANARY: &str = "canary-5b1e77";
 
-/// An authority that signs administrators' certificates, and somebody who may do everything.
+/// An authority that signs administrators' certificates, and an administrator.
 async fn prepare(at: &Connection) {
     let key = rcgen::KeyPair::generate().unwrap();
     let authority = rcgen::CertificateParams::new(vec![]).unwrap().self_signed(&key).unwrap().pem();
@@ -83,10 +83,10 @@ async fn spec(at: &Connection) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_switch_needs_a_login_that_stays_is_sealed_sent_and_taken_back() {
+async fn a_switch_needs_a_remaining_login_and_is_sealed_sent_and_undone() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else { return };
     let at = server.connect(User::Admin);
-    furnish(&at, &server).await;
+    seed(&at, &server).await;
     prepare(&at).await;
     let mut before = asked(json!(["a"]));
     before["spec"]["type"] = json!("IntegratedOAuth");
@@ -103,13 +103,13 @@ async fn a_switch_needs_a_login_that_stays_is_sealed_sent_and_taken_back() {
     let (open, text) = plan(&by_certificate, &[]);
     let action = switch(&open);
     assert_eq!((action.blocked_by.as_slice(), action.selected, u8::from(action.tier)), (&[][..], false, 3), "{text}");
-    let says: Vec<&str> = finding(&open).evidence.iter().map(|line| line.says.as_str()).collect();
+    let message: Vec<&str> = finding(&open).evidence.iter().map(|line| line.message.as_str()).collect();
     for expected in [
         "your own login is a client certificate",
         "cluster-admin is bound to user jo@example.org",
         "rollback from OIDC",
     ] {
-        assert!(says.iter().any(|line| line.contains(expected)), "{expected}: {says:?}");
+        assert!(message.iter().any(|line| line.contains(expected)), "{expected}: {message:?}");
     }
     let (code, text) = apply(&by_certificate, "$TMP/plan.json", &open, action);
     assert_eq!(code, Some(0), "{text}");
@@ -133,10 +133,10 @@ async fn a_switch_needs_a_login_that_stays_is_sealed_sent_and_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_providers_document_is_asked_for_when_somebody_wants_it_and_never_else() {
+async fn a_discovery_document_is_fetched_only_on_request() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else { return };
     let at = server.connect(User::Admin);
-    furnish(&at, &server).await;
+    seed(&at, &server).await;
     let issuer = Issuer::start().await;
     create(
         &at,
@@ -148,9 +148,9 @@ async fn a_providers_document_is_asked_for_when_somebody_wants_it_and_never_else
     let cases = [
         ("the same issuer", issuer.base.clone(), "tried from here: ", None),
         ("a slash more", format!("{}/", issuer.base), "a slash at the end", Some("issuer-mismatch")),
-        ("nobody there", "https://127.0.0.1:1".to_owned(), "connection refused", Some("discovery-unreachable")),
+        ("no server", "https://127.0.0.1:1".to_owned(), "connection refused", Some("discovery-unreachable")),
     ];
-    for (case, url, says, code) in cases {
+    for (case, url, message, code) in cases {
         let mut wanted = asked(json!(["a"]));
         wanted["spec"]["oidcProviders"][0]["issuer"] =
             json!({"issuerURL": url, "audiences": ["a"], "issuerCertificateAuthority": {"name": "idp-ca"}});
@@ -163,12 +163,13 @@ async fn a_providers_document_is_asked_for_when_somebody_wants_it_and_never_else
         let found = finding(&probed);
         let codes: Vec<&str> = found.codes.iter().map(String::as_str).collect();
         assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "case: {case}: {text}");
-        let told = found.evidence.iter().any(|line| line.says.contains(says) && line.says.contains(&*url));
-        assert!(told, "case: {case}: {:?}", found.evidence);
+        let is_listed =
+            found.evidence.iter().any(|line| line.message.contains(message) && line.message.contains(&*url));
+        assert!(is_listed, "case: {case}: {:?}", found.evidence);
         let args = ["oidc", "render", "--probe", "--kubeconfig", "$TMP/kubeconfig"];
         let rendered = desk.run(&args);
         let text = said(&rendered);
-        assert!(text.contains(says), "case: {case}: {text}");
+        assert!(text.contains(message), "case: {case}: {text}");
         assert!(code.is_none_or(|code| text.contains(&format!("warning: {code}: "))), "case: {case}: {text}");
     }
 }

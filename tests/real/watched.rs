@@ -1,4 +1,4 @@
-//! Kubeconfigs on a real API server while somebody watches: what one event does, and what a dry run leaves alone.
+//! Kubeconfigs on a real API server under a watch: the effect of one event, and dry runs without effect.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,7 +74,7 @@ async fn said_until(live: &mut Live, name: &str, last: &str) -> Vec<&'static str
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_changes_is_a_finding_by_that_one_event() {
+async fn a_changed_source_is_a_finding_after_one_event() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, mut canaries) = (workloads.at(), Canaries::default());
     let demo = Workload::new("watched", "demo-watched");
@@ -122,7 +122,7 @@ async fn tried(workloads: &Workloads, plan: &Plan, action: &Action) -> DryRunRes
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_copied_can_be_tried_and_nothing_comes_of_it() {
+async fn a_copy_can_be_dry_run_without_effect() {
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
     let demo = Workload::new("rehearsed", "demo-rehearsed");
@@ -153,5 +153,5 @@ async fn what_is_copied_can_be_tried_and_nothing_comes_of_it() {
     merge(&at, &demo.source_path(), json!({"metadata": {"labels": {"moved": "on"}}})).await;
     let rehearsal = tried(workloads, &create, making).await;
     assert!(matches!(&rehearsal, DryRunResult::NotSent(end) if end.why().contains("changed since")), "{rehearsal:?}");
-    canaries.assert_absent("what came of it", format!("{rehearsal:?}").as_bytes());
+    canaries.assert_absent("the result", format!("{rehearsal:?}").as_bytes());
 }

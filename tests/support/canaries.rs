@@ -64,7 +64,7 @@ fn base64_core(value: &str, offset: usize) -> String {
 }
 
 #[test]
-fn a_value_is_found_in_base64_wherever_it_begins() {
+fn a_value_is_found_in_base64_at_any_offset() {
     let mut canaries = Canaries::default();
     let value = canaries.next();
     canaries.assert_absent("a text without it", b"canary");

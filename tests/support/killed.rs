@@ -13,7 +13,7 @@ use trueup_core::engine::{Action, Plan};
 use super::front::{Front, Moment, Which};
 
 /// A guest behind a front with an orphaned Secret in `openshift-config`, and a desk from which it is deleted.
-pub trait Scene: Sync {
+pub trait KillTarget: Sync {
     fn front(&self) -> &Front;
 
     /// The name of the orphan.
@@ -79,7 +79,7 @@ pub static POSITIONS: [Position; 4] = [
 ];
 
 /// Kills a run at this position, and holds what is left and what the next run does to what must be.
-pub async fn kill_and_go_on(scene: &dyn Scene, position: &Position) {
+pub async fn kill_and_go_on(scene: &dyn KillTarget, position: &Position) {
     let case = position.name;
     let (plan, action) = plan(scene);
     kill_at(scene, position, &plan, &action).await;
@@ -88,7 +88,7 @@ pub async fn kill_and_go_on(scene: &dyn Scene, position: &Position) {
     assert_eq!(last_kind(&before), position.last, "case: {case}: {before:?}");
     assert_eq!(scene.is_there().await, position.there, "case: {case}");
     let history = said(&run(scene, &["history", "show", &plan.id[7..15]]));
-    assert_eq!(history.contains("open: not yet known"), position.found.is_some(), "case: {case}: {history}");
+    assert_eq!(history.contains("open: result unknown"), position.found.is_some(), "case: {case}: {history}");
     assert_eq!(records(scene), before, "case: {case}: looking at the history changes nothing");
 
     let next = run(scene, &apply_args(&plan, &action));
@@ -117,7 +117,7 @@ pub fn said(output: &Output) -> String {
 }
 
 /// Starts an apply, waits until its request is held, and kills it.
-async fn kill_at(scene: &dyn Scene, position: &Position, plan: &Plan, action: &Action) {
+async fn kill_at(scene: &dyn KillTarget, position: &Position, plan: &Plan, action: &Action) {
     let (method, nth, moment) = position.held.clone();
     let held = scene.front().hold(which(scene, method), nth, moment);
     let mut command = scene.command(&apply_args(plan, action));
@@ -136,15 +136,15 @@ impl Drop for Killed {
     }
 }
 
-fn which(scene: &dyn Scene, method: Method) -> Which {
+fn which(scene: &dyn KillTarget, method: Method) -> Which {
     Which::new(method, &format!("/namespaces/openshift-config/secrets/{}", scene.orphan()))
 }
 
-fn run(scene: &dyn Scene, args: &[&str]) -> Output {
+fn run(scene: &dyn KillTarget, args: &[&str]) -> Output {
     tokio::task::block_in_place(|| scene.command(args).output().unwrap())
 }
 
-fn plan(scene: &dyn Scene) -> (Plan, Action) {
+fn plan(scene: &dyn KillTarget) -> (Plan, Action) {
     let args = ["plan", "--settle", "1s", "--max-deletes", "1000", "--kubeconfig", "$TMP/kubeconfig", "--out"];
     let output = run(scene, &[&args[..], &["$TMP/plan.json"]].concat());
     let text = std::fs::read_to_string(scene.path("plan.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
@@ -161,7 +161,7 @@ fn apply_args<'a>(plan: &'a Plan, action: &'a Action) -> Vec<&'a str> {
 }
 
 /// The journal's records, as an export shows them.
-fn records(scene: &dyn Scene) -> Vec<Value> {
+fn records(scene: &dyn KillTarget) -> Vec<Value> {
     let output = run(scene, &["history", "export"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()

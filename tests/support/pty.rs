@@ -152,7 +152,7 @@ pub struct Modes {
     pub focus: bool,
     /// In the middle of a frame.
     pub synchronized: bool,
-    /// Titles put aside and not taken back.
+    /// Titles pushed and not popped.
     pub titles: i32,
     /// Levels of the keyboard protocol.
     pub keyboard: i32,
@@ -176,7 +176,7 @@ impl Pty {
         self.wait(what, |pty| condition(pty.terminal.screen()));
     }
 
-    /// Sends keys until the screen is as wanted: for keys that are dropped while nobody may listen yet, or answers that
+    /// Sends keys until the screen is as wanted: for keys that are dropped while the program does not read yet, or answers that
     /// are not final yet. Sending them twice has to be the same as once.
     #[track_caller]
     pub fn send_until(&mut self, keys: &str, what: &str, condition: impl Fn(&str) -> bool) {
@@ -218,7 +218,7 @@ impl Pty {
         let deadline = Instant::now() + DEADLINE;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                // Nobody has the terminal open but us now: without us the reader comes to its end.
+                // Only this process has the terminal open: closing it ends the reader.
                 let termios = self.termios();
                 self.slave = None;
                 while let Ok(bytes) = self.bytes.recv() {

@@ -83,7 +83,7 @@ impl RealServer {
         connect(&self.kubeconfig, user).expect("the kubeconfig of the test server can be used")
     }
 
-    /// Opens a connection for one test, for whoever has this token.
+    /// Opens a connection for one test with this token.
     pub fn connect_with(&self, token: &str) -> Connection {
         Connection { token: token.to_owned(), ..self.connect(User::Nobody) }
     }
@@ -118,7 +118,7 @@ impl Drop for RealServer {
 }
 
 impl Connection {
-    /// Sends somebody else's request, as this user, and hands the answer on as it comes.
+    /// Forwards a request as this user, and streams the answer.
     pub async fn forward(&self, request: http::Request<Bytes>) -> Result<http::Response<hyper::body::Incoming>> {
         let (mut head, body) = request.into_parts();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());

@@ -1,4 +1,4 @@
-//! The terminal the tests use, tested with programs everybody has.
+//! The terminal the tests use, tested with standard programs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn shell(script: &str) -> Program {
 }
 
 #[test]
-fn what_is_typed_comes_back_from_cat() {
+fn typed_text_is_echoed_by_cat() {
     let mut pty = Program::new("/bin/cat").start();
     pty.send("hello\r");
     pty.wait_for("the echo and the line", |screen| screen.contents() == "hello\nhello");
@@ -20,7 +20,7 @@ fn what_is_typed_comes_back_from_cat() {
 }
 
 #[test]
-fn a_program_gets_its_size_and_is_told_when_it_changes() {
+fn a_program_gets_its_size_and_every_change_of_it() {
     let script = "trap 'stty size' WINCH; stty size; while :; do read line; done";
     let mut pty = shell(script).size(100, 30).start();
     pty.wait_for_text("30 100");
@@ -31,7 +31,7 @@ fn a_program_gets_its_size_and_is_told_when_it_changes() {
 }
 
 #[test]
-fn questions_are_answered_as_a_terminal_would() {
+fn terminal_queries_are_answered() {
     let ask = |question: &str| {
         format!("stty raw -echo; printf '{question}'; head -c 1 >/dev/null; stty -raw echo; echo answered")
     };
@@ -48,7 +48,7 @@ fn questions_are_answered_as_a_terminal_would() {
 
 #[test]
 #[should_panic(expected = "the program ended")]
-fn a_wait_does_not_outlive_the_program() {
+fn a_wait_ends_with_the_program() {
     shell("printf nothing").start().wait_for_text("something");
 }
 
@@ -78,7 +78,7 @@ fn modes_left_on_are_found() {
 }
 
 #[test]
-fn a_half_frame_is_not_looked_at() {
+fn a_partial_frame_is_not_read() {
     let mut pty = shell("printf '\\033[?2026hhalf'; read line; printf ' whole\\033[?2026l'; read line").start();
     pty.send(keys::ENTER);
     pty.wait_for("the first look", |screen| !screen.contents().is_empty());
@@ -97,7 +97,7 @@ fn stops_and_ends_by_signals_are_seen() {
 }
 
 #[test]
-fn an_idle_program_is_told_from_one_that_writes() {
+fn an_idle_program_is_distinguished_from_one_that_writes() {
     let mut pty = shell("echo up; read line; echo more; read line").start();
     pty.wait_for_text("up");
     assert_eq!(pty.bytes_within(Duration::from_millis(50)), 0);

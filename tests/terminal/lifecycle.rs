@@ -23,14 +23,14 @@ fn started() -> Pty {
 }
 
 #[test]
-fn a_quit_leaves_the_terminal_as_it_was() {
+fn a_quit_restores_the_terminal() {
     let mut pty = started();
     pty.send("q");
     assert!(pty.expect_clean_exit().success());
 }
 
 #[test]
-fn an_error_leaves_the_terminal_as_it_was() {
+fn an_error_restores_the_terminal() {
     let mut pty = started();
     pty.send("f");
     assert!(!pty.expect_clean_exit().success());
@@ -39,7 +39,7 @@ fn an_error_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn a_panic_leaves_the_terminal_as_it_was_and_is_told_there() {
+fn a_panic_restores_the_terminal_and_is_printed() {
     let mut pty = started();
     pty.send("p");
     assert!(!pty.expect_clean_exit().success());
@@ -58,7 +58,7 @@ fn a_panic_on_another_thread_becomes_a_line_on_the_screen() {
 }
 
 #[test]
-fn a_signal_to_end_leaves_the_terminal_as_it_was() {
+fn sigterm_restores_the_terminal() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let mut pty = started();
         pty.signal(signal);
@@ -67,7 +67,7 @@ fn a_signal_to_end_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-fn a_stop_gives_the_terminal_back_and_a_continue_takes_it_again() {
+fn a_stop_releases_the_terminal_and_a_continue_acquires_it() {
     type Act = fn(&mut Pty);
     let stops: [(&str, Act); 2] = [("the key", |pty| pty.send("z")), ("the signal", |pty| pty.signal(Signal::TSTP))];
     for (case, stop) in stops {
@@ -87,7 +87,7 @@ fn a_stop_gives_the_terminal_back_and_a_continue_takes_it_again() {
 }
 
 #[test]
-fn another_program_gets_the_terminal_as_it_was_and_every_key() {
+fn another_program_gets_the_restored_terminal_and_every_key() {
     let mut pty = started();
     pty.send("e");
     pty.wait_for_text("editing");
@@ -105,7 +105,7 @@ fn another_program_gets_the_terminal_as_it_was_and_every_key() {
 }
 
 #[test]
-fn ctrl_c_in_another_program_is_that_program_s_alone() {
+fn ctrl_c_in_another_program_reaches_only_that_program() {
     let mut pty = started();
     pty.send("e");
     pty.wait_for_text("editing");
@@ -118,7 +118,7 @@ fn ctrl_c_in_another_program_is_that_program_s_alone() {
 }
 
 #[test]
-fn an_end_asked_for_while_another_program_runs_ends_both() {
+fn sigterm_while_another_program_runs_ends_both() {
     let mut pty = started();
     pty.send("e");
     pty.wait_for_text("editing");
@@ -127,7 +127,7 @@ fn an_end_asked_for_while_another_program_runs_ends_both() {
 }
 
 #[test]
-fn a_stop_while_another_program_runs_stops_and_comes_back_to_it() {
+fn a_stop_while_another_program_runs_stops_and_resumes_it() {
     let mut pty = started();
     pty.send("e");
     pty.wait_for_text("editing");
@@ -144,7 +144,7 @@ fn a_stop_while_another_program_runs_stops_and_comes_back_to_it() {
 }
 
 #[test]
-fn a_program_that_is_not_there_costs_nothing() {
+fn a_missing_program_leaves_the_terminal_usable() {
     let mut pty = started();
     pty.send("n");
     pty.wait_for_text("no editor: entity not found");
@@ -154,7 +154,7 @@ fn a_program_that_is_not_there_costs_nothing() {
 }
 
 #[test]
-fn the_mouse_can_be_released_and_taken_again() {
+fn the_mouse_can_be_released_and_captured_again() {
     let mut pty = started();
     pty.send(&keys::click(4, 2));
     pty.wait_for_text("mouse at 4 2");
@@ -183,6 +183,17 @@ fn keys_pastes_focus_and_resizes_arrive() {
 }
 
 #[test]
+fn a_paste_without_its_end_does_not_block_the_keyboard() {
+    let mut pty = started();
+    pty.send("\x1b[200~q without an end");
+    pty.wait_for_text("pasted q without an end");
+    pty.send("x");
+    pty.wait_for_text("key x");
+    pty.send("q");
+    assert!(pty.expect_clean_exit().success());
+}
+
+#[test]
 fn titles_and_copies_reach_the_terminal() {
     let mut pty = started();
     pty.send("ctx");
@@ -193,7 +204,7 @@ fn titles_and_copies_reach_the_terminal() {
 }
 
 #[test]
-fn the_terminal_is_asked_for_its_background_and_may_not_know() {
+fn the_background_is_queried_and_may_be_unknown() {
     let cases = [
         ("light", Some((0xfb, 0xfa, 0xf6)), "shade Some(Light)"),
         ("dark", Some((0x12, 0x16, 0x1f)), "shade Some(Dark)"),
@@ -217,7 +228,7 @@ fn the_terminal_is_asked_for_its_background_and_may_not_know() {
 }
 
 #[test]
-fn colours_are_those_the_terminal_says_it_has() {
+fn colours_follow_the_terminal_capabilities() {
     use vt100::Color;
     type Vars = &'static [(&'static str, &'static str)];
     let cases: [(&str, Vars, Color); 4] = [

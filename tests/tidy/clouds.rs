@@ -2,6 +2,7 @@
 //! commands.
 
 use super::rules::{Breach, SourceFile};
+use super::wording::words;
 
 /// The one file of the commands that names providers: it wires those of the demo.
 const REGISTRATION: &str = "src/cli/clouds.rs";
@@ -20,29 +21,12 @@ pub fn named_providers(files: &[SourceFile]) -> Vec<Breach> {
     for file in files.iter().filter(is_neutral) {
         for (line, code) in file.code() {
             for provider in PROVIDERS.iter().filter(|provider| words(code).any(|word| word == **provider)) {
-                let says = format!("names the provider {provider}; use the port in fleet::clouds");
-                breaches.push(Breach { place: format!("{}:{line}", file.path), says });
+                let message = format!("names the provider {provider}; use the port in fleet::clouds");
+                breaches.push(Breach { place: format!("{}:{line}", file.path), message });
             }
         }
     }
     breaches
-}
-
-/// The words of a line, in lower case: `AwsCache`, `aws_cache` and `"aws"` all hold `aws`, and `Draws` does not.
-fn words(code: &str) -> impl Iterator<Item = String> {
-    let mut words = vec![String::new()];
-    let mut previous = ' ';
-    for letter in code.chars() {
-        let begins = letter.is_uppercase() && !previous.is_uppercase();
-        if !letter.is_alphabetic() || begins {
-            words.push(String::new());
-        }
-        if letter.is_alphabetic() {
-            words.last_mut().expect("there is always one word").extend(letter.to_lowercase());
-        }
-        previous = letter;
-    }
-    words.into_iter()
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub struct SourceFile {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Breach {
     pub place: String,
-    pub says: String,
+    pub message: String,
 }
 
 /// Which workspace crates a crate may depend on. The compiler holds the rest: what is not a dependency cannot be used.
@@ -118,8 +118,8 @@ impl SourceFile {
         lines
     }
 
-    fn breach(&self, line: usize, says: String) -> Breach {
-        Breach { place: format!("{}:{line}", self.path), says }
+    fn breach(&self, line: usize, message: String) -> Breach {
+        Breach { place: format!("{}:{line}", self.path), message }
     }
 }
 
@@ -144,7 +144,7 @@ pub fn dependencies(krate: &str, manifest: &str) -> Vec<Breach> {
     used.filter(|name| !allowed.contains(name))
         .map(|name| Breach {
             place: format!("crates/{krate}/Cargo.toml"),
-            says: format!("{krate} may not depend on {name}"),
+            message: format!("{krate} may not depend on {name}"),
         })
         .collect()
 }

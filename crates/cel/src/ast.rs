@@ -75,7 +75,7 @@ pub struct Loop {
     pub second: Option<String>,
     pub carried: String,
     pub start: Expr,
-    pub goes_on: Expr,
+    pub condition: Expr,
     pub step: Expr,
     pub result: Expr,
 }
@@ -126,8 +126,8 @@ impl Expr {
             Self::List(items) => items.iter().any(|item| item.value.selects(field)),
             Self::Map(entries) => entries.iter().any(|entry| entry.key.selects(field) || entry.value.selects(field)),
             Self::Loop(each) => {
-                let Loop { range, variable: _, second: _, carried: _, start, goes_on, step, result } = each.as_ref();
-                [range, start, goes_on, step, result].into_iter().any(|part| part.selects(field))
+                let Loop { range, variable: _, second: _, carried: _, start, condition, step, result } = each.as_ref();
+                [range, start, condition, step, result].into_iter().any(|part| part.selects(field))
             }
             Self::OptMap(map) => map.target.selects(field) || map.body.selects(field),
         }

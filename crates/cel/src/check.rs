@@ -49,15 +49,15 @@ struct Checker {
     formats: Vec<(String, Vec<Type>)>,
 }
 
-fn wrong(says: impl Into<String>) -> CelError {
-    CelError::Wrong(says.into())
+fn wrong(message: impl Into<String>) -> CelError {
+    CelError::Wrong(message.into())
 }
 
 impl Checker {
     fn check(&mut self, expr: &Expr) -> Result<Type, CelError> {
         match expr {
             Expr::Literal(literal) => Ok(literal_type(literal)),
-            Expr::Ident(name) => self.name(name).ok_or_else(|| wrong(format!("nothing is named {name}"))),
+            Expr::Ident(name) => self.name(name).ok_or_else(|| wrong(format!("undeclared reference to '{name}'"))),
             Expr::Select { operand, field, test } => self.select(expr, operand, field, *test),
             Expr::OptSelect { operand, field } => {
                 let operand = self.check(operand)?;
@@ -85,7 +85,7 @@ impl Checker {
             }
             Expr::Message(name) => match name.starts_with("google.protobuf.") || name == USER {
                 true => Err(CelError::NotVerifiable(format!("it makes a message {name}"))),
-                false => Err(wrong(format!("nothing is named {name}"))),
+                false => Err(wrong(format!("undeclared reference to '{name}'"))),
             },
             Expr::Loop(each) => self.each(each),
             Expr::OptMap(map) => self.opt_map(map),
@@ -238,8 +238,8 @@ impl Checker {
         if let Some(name) = &each.second {
             self.variables.push((name.clone(), second));
         }
-        let goes_on = self.check(&each.goes_on)?;
-        self.expect(&Type::Bool, &goes_on)?;
+        let condition = self.check(&each.condition)?;
+        self.expect(&Type::Bool, &condition)?;
         let step = self.check(&each.step)?;
         self.expect(&start, &step)?;
         self.variables.truncate(depth + 1);

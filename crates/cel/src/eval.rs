@@ -39,8 +39,8 @@ pub struct Evaluator {
     left: u64,
 }
 
-pub fn error(says: impl Into<String>) -> Fault {
-    Fault::Error(says.into())
+pub fn error(message: impl Into<String>) -> Fault {
+    Fault::Error(message.into())
 }
 
 pub fn no_overload(function: &str) -> Fault {
@@ -62,7 +62,9 @@ impl Evaluator {
         self.spend(1)?;
         match expr {
             Expr::Literal(literal) => Ok(from_literal(literal)),
-            Expr::Ident(name) => self.name(name).unwrap_or_else(|| Err(error(format!("nothing is named {name}")))),
+            Expr::Ident(name) => {
+                self.name(name).unwrap_or_else(|| Err(error(format!("undeclared reference to '{name}'"))))
+            }
             Expr::Select { operand, field, test } => self.select(expr, operand, field, *test),
             Expr::OptSelect { operand, field } => {
                 let operand = self.eval(operand)?;
@@ -203,8 +205,8 @@ impl Evaluator {
             if let Some(name) = &each.second {
                 self.variables.push((name.clone(), Ok(second)));
             }
-            let goes_on = self.eval(&each.goes_on);
-            let step = match goes_on {
+            let condition = self.eval(&each.condition);
+            let step = match condition {
                 Ok(Value::Bool(true)) => Some(self.eval(&each.step)),
                 _ => None,
             };

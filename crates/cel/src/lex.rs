@@ -98,7 +98,7 @@ impl Lexer<'_> {
             });
         }
         match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            None => Err(format!("{first:?} at {} is no part of the language", self.at)),
+            None => Err(format!("{first:?} at {} is not part of the language", self.at)),
             Some(sign) => {
                 self.at += sign.len();
                 Ok(Kind::Sign(sign))
@@ -133,7 +133,7 @@ impl Lexer<'_> {
             return self.integer(whole, &text, 10);
         }
         let text = &rest[..length];
-        let value: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
+        let value: f64 = text.parse().map_err(|_| format!("{text} is not a number"))?;
         if value.is_infinite() {
             return Err(format!("{text} is too large a number"));
         }
@@ -184,7 +184,7 @@ impl Lexer<'_> {
         if prefix.bytes {
             return Ok(Kind::Bytes(bytes));
         }
-        String::from_utf8(bytes).map(Kind::String).map_err(|_| format!("the string at {start} is no text"))
+        String::from_utf8(bytes).map(Kind::String).map_err(|_| format!("the string at {start} is not text"))
     }
 }
 
@@ -210,7 +210,7 @@ fn string_prefix(text: &str) -> Option<Prefix> {
 
 /// Reads one escape and returns its length.
 fn escape(text: &str, in_bytes: bool, out: &mut Vec<u8>) -> Result<usize, String> {
-    let wrong = || format!("{:?} is no escape", text.chars().take(2).collect::<String>());
+    let wrong = || format!("{:?} is not an escape", text.chars().take(2).collect::<String>());
     let kind = text[1..].chars().next().ok_or_else(wrong)?;
     let simple = match kind {
         'a' => Some(7),

@@ -12,6 +12,8 @@
 //!
 //! Why our own and no published interpreter: `docs/decisions/0012-own-cel.md`.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "an operation of CEL accepts a few types and rejects every other")]
+
 mod ast;
 mod check;
 mod convert;

@@ -12,7 +12,7 @@ use super::{convert, eval};
 /// Looks at every call in the expression.
 ///
 /// # Errors
-/// A literal can only fail, or can't be judged here.
+/// A literal can only fail, or is unknown here.
 pub fn check(expr: &Expr) -> Result<(), CelError> {
     match expr {
         Expr::Literal(_) | Expr::Ident(_) | Expr::Message(_) => Ok(()),
@@ -32,7 +32,7 @@ pub fn check(expr: &Expr) -> Result<(), CelError> {
         }
         Expr::Map(entries) => entries.iter().try_for_each(|entry| check(&entry.key).and_then(|()| check(&entry.value))),
         Expr::Loop(each) => {
-            [&each.range, &each.start, &each.goes_on, &each.step, &each.result].into_iter().try_for_each(check)
+            [&each.range, &each.start, &each.condition, &each.step, &each.result].into_iter().try_for_each(check)
         }
         Expr::OptMap(map) => check(&map.target).and_then(|()| check(&map.body)),
     }
@@ -110,7 +110,7 @@ fn moment(function: &str, arg: &Expr) -> Result<(), CelError> {
 
 /// Go's durations: numbers with units, `1h30m`, a bare `0`.
 fn duration(text: &str) -> Result<(), CelError> {
-    let wrong = || CelError::Wrong(format!("{text:?} is no duration"));
+    let wrong = || CelError::Wrong(format!("{text:?} is not a duration"));
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     if rest == "0" {
         return Ok(());
@@ -140,13 +140,13 @@ fn timestamp(text: &str) -> Result<(), CelError> {
     let shaped = text.len() >= 20 && text.is_ascii() && text.as_bytes()[10] == b'T';
     match text.parse::<jiff::Timestamp>() {
         Ok(_) if shaped => Ok(()),
-        Ok(_) | Err(_) => Err(CelError::Wrong(format!("{text:?} is no time like 2026-11-16T10:00:00Z"))),
+        Ok(_) | Err(_) => Err(CelError::Wrong(format!("{text:?} is not a time like 2026-11-16T10:00:00Z"))),
     }
 }
 
 /// Every verb of a format is known, and has an argument of a type it can show.
 pub fn check_format(text: &str, args: &[Type]) -> Result<(), CelError> {
-    let wrong = |says: &str| Err(CelError::Wrong(format!("format: {says}")));
+    let wrong = |message: &str| Err(CelError::Wrong(format!("format: {message}")));
     let mut args = args.iter();
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {

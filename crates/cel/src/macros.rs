@@ -43,9 +43,9 @@ pub fn member_call(name: String, target: Expr, args: Vec<Expr>) -> Result<Expr, 
 }
 
 /// Everything of a loop but its range and variables.
-struct Course {
+struct LoopParts {
     start: Expr,
-    goes_on: Expr,
+    condition: Expr,
     step: Expr,
     result: Expr,
 }
@@ -68,17 +68,17 @@ fn variables(args: &mut Vec<Expr>, bodies: usize) -> Result<(String, Option<Stri
     Ok((first, second))
 }
 
-fn put_together(range: Expr, names: (String, Option<String>), course: Course) -> Expr {
-    let Course { start, goes_on, step, result } = course;
+fn build_loop(range: Expr, names: (String, Option<String>), parts: LoopParts) -> Expr {
+    let LoopParts { start, condition, step, result } = parts;
     let (variable, second) = names;
     let carried = CARRIED.to_owned();
-    Expr::Loop(Box::new(Loop { range, variable, second, carried, start, goes_on, step, result }))
+    Expr::Loop(Box::new(Loop { range, variable, second, carried, start, condition, step, result }))
 }
 
 /// A loop with one body.
-fn each(range: Expr, mut args: Vec<Expr>, course: impl Fn(Expr) -> Course) -> Result<Expr, String> {
+fn each(range: Expr, mut args: Vec<Expr>, parts: impl Fn(Expr) -> LoopParts) -> Result<Expr, String> {
     let names = variables(&mut args, 1)?;
-    Ok(put_together(range, names, course(args.remove(0))))
+    Ok(build_loop(range, names, parts(args.remove(0))))
 }
 
 /// A loop with a condition before its body.
@@ -92,44 +92,44 @@ fn filtered(
     let names = variables(&mut args, 2)?;
     let (condition, body) = (args.remove(0), args.remove(0));
     let step = conditional(condition, step(body), carried());
-    Ok(put_together(
+    Ok(build_loop(
         range,
         names,
-        Course { start: Expr::List(Vec::new()), goes_on: truth(true), step, result: carried() },
+        LoopParts { start: Expr::List(Vec::new()), condition: truth(true), step, result: carried() },
     ))
 }
 
-fn all(body: Expr) -> Course {
-    Course {
+fn all(body: Expr) -> LoopParts {
+    LoopParts {
         start: truth(true),
-        goes_on: Expr::call("@not_strictly_false", vec![carried()]),
+        condition: Expr::call("@not_strictly_false", vec![carried()]),
         step: Expr::Logic { op: Logic::And, operands: vec![carried(), body] },
         result: carried(),
     }
 }
 
-fn exists(body: Expr) -> Course {
+fn exists(body: Expr) -> LoopParts {
     let not_yet = Expr::call("!_", vec![carried()]);
-    Course {
+    LoopParts {
         start: truth(false),
-        goes_on: Expr::call("@not_strictly_false", vec![not_yet]),
+        condition: Expr::call("@not_strictly_false", vec![not_yet]),
         step: Expr::Logic { op: Logic::Or, operands: vec![carried(), body] },
         result: carried(),
     }
 }
 
-fn exists_one(body: Expr) -> Course {
+fn exists_one(body: Expr) -> LoopParts {
     let one = || Expr::literal(Literal::Int(1));
-    Course {
+    LoopParts {
         start: Expr::literal(Literal::Int(0)),
-        goes_on: truth(true),
+        condition: truth(true),
         step: conditional(body, Expr::call("_+_", vec![carried(), one()]), carried()),
         result: Expr::call("_==_", vec![carried(), one()]),
     }
 }
 
-fn collect(body: Expr) -> Course {
-    Course { start: Expr::List(Vec::new()), goes_on: truth(true), step: collect_step(body), result: carried() }
+fn collect(body: Expr) -> LoopParts {
+    LoopParts { start: Expr::List(Vec::new()), condition: truth(true), step: collect_step(body), result: carried() }
 }
 
 fn collect_step(body: Expr) -> Expr {
@@ -141,9 +141,9 @@ fn filter(range: Expr, args: Vec<Expr>) -> Result<Expr, String> {
         return Err("a loop's variable has to be a plain name".to_owned());
     };
     let keep = collect_step(Expr::Ident(name));
-    each(range, args, |condition| Course {
+    each(range, args, |condition| LoopParts {
         start: Expr::List(Vec::new()),
-        goes_on: truth(true),
+        condition: truth(true),
         step: conditional(condition, keep.clone(), carried()),
         result: carried(),
     })
@@ -175,10 +175,10 @@ fn insertion(
         Some(condition) => conditional(condition, insert, carried()),
         None => insert,
     };
-    Ok(put_together(
+    Ok(build_loop(
         range,
         names,
-        Course { start: Expr::Map(Vec::new()), goes_on: truth(true), step, result: carried() },
+        LoopParts { start: Expr::Map(Vec::new()), condition: truth(true), step, result: carried() },
     ))
 }
 
@@ -205,7 +205,7 @@ fn sort_by(target: Expr, args: Vec<Expr>) -> Result<Expr, String> {
         second: None,
         carried: "@__sortBy_input__".to_owned(),
         start: target,
-        goes_on: truth(false),
+        condition: truth(false),
         step: bound(),
         result: sorted,
     })))

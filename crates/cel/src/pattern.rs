@@ -26,8 +26,8 @@ pub fn compile(pattern: &str) -> Result<Regex, CelError> {
 /// Go's limit for a counted repetition, nested ones multiplied.
 const REPEATS_MAX: u32 = 1000;
 
-fn wrong(says: &str) -> CelError {
-    CelError::Wrong(format!("the pattern is no regular expression: {says}"))
+fn wrong(message: &str) -> CelError {
+    CelError::Wrong(format!("the pattern is not a regular expression: {message}"))
 }
 
 fn rewrite(pattern: &str) -> Result<String, CelError> {

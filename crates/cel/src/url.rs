@@ -37,7 +37,7 @@ pub enum BadUrl {
     NoScheme,
     #[error("it is not absolute")]
     NotAbsolute,
-    #[error("its first part has a colon and is no scheme")]
+    #[error("its first part has a colon and is not a scheme")]
     ColonInFirstPart,
     #[error("the escape {0:?} is not allowed there")]
     Escape(String),
@@ -45,7 +45,7 @@ pub enum BadUrl {
     HostCharacter(char),
     #[error("its host in brackets is no IPv6 address")]
     Brackets,
-    #[error("its port is no number")]
+    #[error("its port is not a number")]
     Port,
     #[error("its user name or password holds characters that can't stand there")]
     User,
@@ -184,7 +184,7 @@ fn bracketed(host: &str) -> Result<String, BadUrl> {
     };
     check_escapes(address, Place::Host)?;
     check_escapes(zone.unwrap_or_default(), Place::Zone)?;
-    // `%25` alone leaves an empty zone, which is no address to Go.
+    // `%25` alone leaves an empty zone, which is not an address to Go.
     let named = zone.is_none_or(|zone| zone.len() > "%25".len());
     match address.parse::<core::net::Ipv6Addr>() {
         Ok(_) if named => Ok(host.to_owned()),

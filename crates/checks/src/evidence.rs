@@ -6,12 +6,12 @@ use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{Gap, Resource};
 
 /// A line read from an object whose version is not kept.
-pub fn line(says: String, object: String, field: &str) -> Evidence {
-    versioned_line(says, object, field, String::new())
+pub fn line(message: String, object: String, field: &str) -> Evidence {
+    versioned_line(message, object, field, String::new())
 }
 
-pub fn versioned_line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
+pub fn versioned_line(message: String, object: String, field: &str, resource_version: String) -> Evidence {
+    Evidence { message, object, field: field.to_owned(), resource_version }
 }
 
 /// An explanation without an object: a summary, and the one line it rests on.
@@ -29,6 +29,6 @@ pub fn bare(summary: String, evidence: Evidence) -> Explanation {
 
 /// A collection of subjects that is not known completely; `subjects` names them in the plural.
 pub fn incomplete(subjects: &str, cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
-    let evidence = line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "");
+    let evidence = line(gap.message.clone(), format!("{cluster} {} *", resource.kind), "");
     bare(format!("which {subjects} there are is not known completely: {gap}"), evidence)
 }

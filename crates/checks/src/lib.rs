@@ -2,9 +2,6 @@
 //!
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
-#[macro_use]
-mod named_enum;
-
 mod contract;
 mod evidence;
 pub mod external_oidc;

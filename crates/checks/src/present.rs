@@ -19,6 +19,13 @@ pub struct Column {
     pub rank: u8,
 }
 
+impl Column {
+    /// A column of fixed width.
+    pub const fn fixed(title: &'static str, width: u16, rank: u8) -> Self {
+        Self { title, side: Side::Left, width, grows: false, rank }
+    }
+}
+
 /// Where a column's text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -44,6 +51,13 @@ pub enum Cell {
         expected: Box<str>,
         actual: Box<str>,
     },
+}
+
+impl Cell {
+    /// A text; an empty one is nothing.
+    pub fn text(text: &str) -> Self {
+        if text.is_empty() { Self::Nothing } else { Self::Text(text.into()) }
+    }
 }
 
 /// More about a subject than expected, actual and evidence, under a title.
@@ -113,7 +127,7 @@ pub struct CheckDescription {
     /// Over its column in the fleet's list.
     pub short: &'static str,
     /// What it checks, in one line.
-    pub says: &'static str,
+    pub message: &'static str,
     pub columns: &'static [Column],
     /// Of its longest verdict, in the column all checks have.
     pub verdict_width: u16,
@@ -123,6 +137,6 @@ pub struct CheckDescription {
 impl CheckDescription {
     /// A check that says nothing of itself but its name.
     pub const fn named(name: &'static str) -> Self {
-        Self { title: name, short: name, says: "", columns: &[], verdict_width: 16, forms: &[] }
+        Self { title: name, short: name, message: "", columns: &[], verdict_width: 16, forms: &[] }
     }
 }

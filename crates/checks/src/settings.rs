@@ -26,12 +26,12 @@ pub struct SettingsTable {
 
 /// Something in a table that can't be meant as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{says}")]
+#[error("{message}")]
 pub struct SettingsProblem {
     /// Bytes of the file it is about.
     pub span: Range<usize>,
     /// One sentence, with the way out.
-    pub says: String,
+    pub message: String,
 }
 
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl SettingsTable {
         }
         let problem = |error: toml::de::Error| SettingsProblem {
             span: error.span().unwrap_or_default(),
-            says: error.message().to_owned(),
+            message: error.message().to_owned(),
         };
         Err(errors.into_iter().map(problem).collect())
     }
@@ -95,7 +95,7 @@ impl SettingsTable {
     /// The text of a key, or nothing when the table does not have it.
     ///
     /// # Errors
-    /// The value is no text.
+    /// The value is not text.
     pub fn take_str(&self, key: &str) -> Result<Option<Spanned<&str>>, SettingsProblem> {
         self.take(key, "a text in quotes", Setting::as_text)
     }
@@ -103,7 +103,7 @@ impl SettingsTable {
     /// The texts of a key.
     ///
     /// # Errors
-    /// The value is no list, or something in the list is no text.
+    /// The value is not a list, or something in the list is not text.
     pub fn take_strings(&self, key: &str) -> Result<Option<Vec<Spanned<&str>>>, SettingsProblem> {
         let wants = "a list of texts, like [\"a\", \"b\"]";
         let Some(list) = self.take(key, wants, Setting::as_list)? else { return Ok(None) };
@@ -129,7 +129,7 @@ impl SettingsTable {
     /// The number of a key, which has to be in the range.
     ///
     /// # Errors
-    /// The value is no whole number, or out of the range.
+    /// The value is not a whole number, or out of the range.
     pub fn take_integer(
         &self,
         key: &str,
@@ -147,7 +147,7 @@ impl SettingsTable {
     /// The day of a key.
     ///
     /// # Errors
-    /// The value is no date.
+    /// The value is not a date.
     pub fn take_date(&self, key: &str) -> Result<Option<Date>, SettingsProblem> {
         let taken = self.take(key, "a date without quotes, like 2026-12-31", Setting::as_date)?;
         Ok(taken.map(Spanned::into_inner))
@@ -163,7 +163,7 @@ impl SettingsTable {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         match chosen {
             Some((_, value)) => Ok(Some(*value)),
-            None => Err(SettingsProblem::unknown(&word, &format!("word for `{key}` in {}", self.title), &names)),
+            None => Err(SettingsProblem::unknown(&word, &format!("value for `{key}` in {}", self.title), &names)),
         }
     }
 
@@ -179,7 +179,7 @@ impl SettingsTable {
     /// Tables that may repeat: `[[key]]`.
     ///
     /// # Errors
-    /// The value is no list of tables.
+    /// The value is not a list of tables.
     pub fn take_tables(&self, key: &str) -> Result<Vec<&Self>, SettingsProblem> {
         let wants = format!("tables that may repeat: write [[{key}]]");
         let Some(list) = self.take(key, &wants, Setting::as_list)? else { return Ok(Vec::new()) };
@@ -195,8 +195,8 @@ impl SettingsTable {
     }
 
     /// A problem with the table as a whole.
-    pub fn problem(&self, says: impl Into<String>) -> SettingsProblem {
-        SettingsProblem::at(self.span.clone(), says)
+    pub fn problem(&self, message: impl Into<String>) -> SettingsProblem {
+        SettingsProblem::at(self.span.clone(), message)
     }
 
     fn take<'s, T>(
@@ -213,8 +213,8 @@ impl SettingsTable {
     }
 
     fn mistyped(&self, key: &str, wants: &str, found: &Spanned<Setting>) -> SettingsProblem {
-        let says = format!("`{key}` in {} wants {wants}, and got {}", self.title, found.get_ref().describe());
-        SettingsProblem::at(found.span(), says)
+        let message = format!("`{key}` in {} wants {wants}, and got {}", self.title, found.get_ref().describe());
+        SettingsProblem::at(found.span(), message)
     }
 
     fn from_toml(title: &str, span: Range<usize>, table: &DeTable<'_>) -> Self {
@@ -228,8 +228,8 @@ impl SettingsTable {
 }
 
 impl SettingsProblem {
-    pub fn at(span: Range<usize>, says: impl Into<String>) -> Self {
-        Self { span, says: says.into() }
+    pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span, message: message.into() }
     }
 
     /// A word that is not among the known ones; the nearest is named, or all of them when none is near.
@@ -239,7 +239,9 @@ impl SettingsProblem {
             None if known.is_empty() => String::new(),
             None => format!("; known are {}", known.join(", ")),
         };
-        Self::at(word.span(), format!("`{}` is no known {what}{hint}", word.get_ref()))
+        // `key in [safety]`: the name follows the kind.
+        let (kind, place) = what.split_at(what.find(' ').unwrap_or(what.len()));
+        Self::at(word.span(), format!("unknown {kind} `{}`{place}{hint}", word.get_ref()))
     }
 }
 
@@ -255,9 +257,10 @@ impl Setting {
             DeValue::Array(items) => {
                 let title = format!("[{}]", inner_title(parent, key));
                 let item = |item: &Spanned<DeValue<'_>>| {
-                    let setting = match item.get_ref() {
-                        DeValue::Table(table) => Self::Table(SettingsTable::from_toml(&title, item.span(), table)),
-                        _ => Self::from_toml(parent, key, item),
+                    let setting = if let DeValue::Table(table) = item.get_ref() {
+                        Self::Table(SettingsTable::from_toml(&title, item.span(), table))
+                    } else {
+                        Self::from_toml(parent, key, item)
                     };
                     Spanned::new(item.span(), setting)
                 };

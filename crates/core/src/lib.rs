@@ -3,8 +3,12 @@
 //! - [`world`]: ids, facts, collections that know whether they are complete, change sets.
 //! - [`decode`]: objects as JSON become facts; secret bytes end here.
 //! - [`kubeconfig`]: a kubeconfig as it is written.
+//! - [`named_enum`]: enums with the names that plans, screens and settings use.
 //! - [`engine`]: findings become a plan with gates, tiers and an id; an approved plan is applied, journalled and can be
 //!   undone. Everything but the executor, the journal and the vault is pure.
+
+#[macro_use]
+mod named_enum;
 
 pub mod decode;
 pub mod engine;

@@ -1,6 +1,7 @@
 //! The one HTTP stack, for API servers, clouds, OIDC discovery and probes alike.
 //!
 //! - `dial`: the one way to open a connection, directly or through a proxy; [`NamedBy`] says who named the host.
+//! - `egress`: which host may receive which identity, by who named it.
 //! - `proxy`: which proxy, by the rules of Go; the one implementation of `NO_PROXY`. `tls`, `roots`: certificates.
 //! - `failure`: why a connection failed, found in the errors of hyper, rustls and the kernel. `body`: size limits.
 //! - [`http`]: sends a request and collects the response, within limits of time and size.
@@ -10,6 +11,7 @@
 
 mod body;
 mod dial;
+mod egress;
 mod failure;
 pub mod http;
 mod proxy;
@@ -20,6 +22,7 @@ mod tls;
 
 pub use body::{BodyError, collect, limit};
 pub use dial::{CONNECT_TIMEOUT, Connector, DialError, NamedBy, Pooled, pooled};
+pub use egress::{BadHostPort, Egress, EgressRefused, HostPort, Identity};
 pub use failure::{Causes, NotReached, failure_of};
 pub use proxy::{Proxies, ProxyError, Route, Routes, basic_auth, is_loopback};
 pub use roots::{BadRoots, Roots};

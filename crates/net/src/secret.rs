@@ -135,7 +135,7 @@ mod tests {
         let cases = [
             ("whole", "token eyJhbGciOiJSUzI1NiJ9.eyJpYW0iOiJ4In0.c2lt: over", "token <secret>: over"),
             ("cut short", "eyJhbGciOiJSUzI1NiIs...", HIDDEN),
-            ("a word", "eyJack is no token", "eyJack is no token"),
+            ("a word", "eyJack is not a token", "eyJack is not a token"),
             ("twice", "eyJhbGciOiJSUzI1NiJ9,eyJhbGciOiJSUzI1NiJ9", "<secret>,<secret>"),
         ];
         for (case, text, expected) in cases {

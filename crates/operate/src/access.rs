@@ -87,5 +87,5 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
     let review: Review =
         serde_json::from_slice(&body).map_err(|_| "the response is not an access review".to_owned())?;
     let Status { allowed, reason } = review.status;
-    Ok(if allowed { AccessAnswer::Allowed } else { AccessAnswer::Denied { says: reason } })
+    Ok(if allowed { AccessAnswer::Allowed } else { AccessAnswer::Denied { message: reason } })
 }

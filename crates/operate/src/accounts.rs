@@ -18,14 +18,14 @@ const ID_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The providers that the enabled checks need.
 pub fn needed_clouds(session: &Session, checks: &[Box<dyn Check>]) -> Clouds {
-    Clouds::network(&needed_providers(checks), &session.env, &wall_clock())
+    Clouds::network(&needed_providers(checks), &session.env, &wall_clock(), &session.settings.egress)
 }
 
 /// The providers that the enabled checks need or the configuration names, for `trueup doctor`.
 pub fn known_clouds(session: &Session, checks: &[Box<dyn Check>]) -> Clouds {
     let mut providers = needed_providers(checks);
     providers.extend(session.settings.clouds.iter().map(|account| account.provider));
-    Clouds::network(&providers, &session.env, &wall_clock())
+    Clouds::network(&providers, &session.env, &wall_clock(), &session.settings.egress)
 }
 
 fn needed_providers(checks: &[Box<dyn Check>]) -> BTreeSet<Provider> {

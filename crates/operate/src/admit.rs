@@ -59,7 +59,7 @@ pub async fn admit_in<W: FreshWorld>(
     request: &ApplyRequest,
     clock: &(dyn Fn() -> Timestamp + Sync),
 ) -> Result<Admission, OperateError> {
-    let actions: Vec<Action> = chosen_actions(&plan, &request.chosen).cloned().collect();
+    let actions: Vec<Action> = request.chosen.actions(&plan).cloned().collect();
     let actions: Vec<&Action> = actions.iter().collect();
     let mut settled = Duration::ZERO;
     if request.provenance == Provenance::Foreign {
@@ -74,22 +74,10 @@ pub async fn admit_in<W: FreshWorld>(
     admit_plan(plan, request, recheck.current(&now), clock()).map_err(OperateError::Refused)
 }
 
-/// The actions that are meant, blocked ones left out.
-pub fn chosen_actions<'p>(plan: &'p Plan, chosen: &'p Chosen) -> impl Iterator<Item = &'p Action> {
-    plan.actions.iter().filter(move |action| {
-        let runs = action.selected && action.blocked_by.is_empty();
-        match chosen {
-            Chosen::Selected => runs,
-            Chosen::Except(ids) => runs && !ids.contains(&action.id),
-            Chosen::Only(ids) => ids.contains(&action.id),
-        }
-    })
-}
-
 /// The targets that the chosen actions write to or copy from.
 fn reached<'p>(plan: &'p Plan, chosen: &Chosen) -> Vec<&'p TargetRecord> {
     let mut named = BTreeSet::new();
-    for action in chosen_actions(plan, chosen) {
+    for action in chosen.actions(plan) {
         named.insert(action.cluster.clone());
         named.extend(action.change.copying().and_then(|copying| copying.source.cluster.clone()));
     }

@@ -84,7 +84,7 @@ fn not_sent(end: &ActionResult) -> DryRunAnswer {
         ActionResult::Skipped { class: Skip::Gate | Skip::Stopped, why }
         | ActionResult::Failed { why }
         | ActionResult::Unknown { why }
-        | ActionResult::TakenBack { why } => DryRunAnswer::Unknown(why.clone()),
+        | ActionResult::Restored { why } => DryRunAnswer::Unknown(why.clone()),
         ActionResult::Done(state) => DryRunAnswer::Unknown(state.as_str().to_owned()),
     }
 }

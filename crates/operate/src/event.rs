@@ -68,7 +68,7 @@ impl Events {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Snapshot(says) | Self::Account(says) => f.write_str(says),
+            Self::Snapshot(message) | Self::Account(message) => f.write_str(message),
             Self::Late { clusters, seconds } => {
                 let names: Vec<&str> = clusters.iter().map(ClusterName::as_str).collect();
                 write!(f, "not listed completely after {seconds} s: {}", names.join(", "))

@@ -53,7 +53,7 @@ pub trait FreshWorld: Send {
     /// Asks the clusters for permissions.
     fn ask_access(&mut self, questions: BTreeSet<AccessQuestion>) -> impl Future<Output = AccessAnswers> + Send;
 
-    /// Reads the identity of a cluster or account. None: it cannot be told.
+    /// Reads the identity of a cluster or account. None: unknown.
     fn read_identity(&mut self, cluster: &ClusterName) -> impl Future<Output = Option<ClusterIdentity>> + Send;
 
     /// Derives the undo of one action of a journal entry, under the current configuration.

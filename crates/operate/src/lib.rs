@@ -8,6 +8,11 @@
 //!
 //! Invariants: cli, console and controller use the same functions for the same step.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the clock once per request of a front end; the engine gets it as a value"
+)]
+
 mod access;
 mod accounts;
 mod admit;
@@ -38,7 +43,7 @@ mod undo;
 
 pub use access::{ask as ask_access, questions as access_questions};
 pub use accounts::{account_settings, known_clouds, needed_clouds};
-pub use admit::{admit, admit_in, check_plan, chosen_actions, sent_earlier};
+pub use admit::{admit, admit_in, check_plan, sent_earlier};
 pub use apply::{ApplyOptions, apply};
 pub use dry_run::DryRunAnswer;
 pub use error::{ErrorClass, OperateError, chain};
@@ -57,4 +62,4 @@ pub use settings::{CloudAccount, CloudKey, ClusterRule, ClusterRules, SETTLE, Sa
 pub use snapshot::{Recording, read_folder};
 pub use supervisor::follow_kubeconfig;
 pub use tombstones::{add as add_tombstones, read as read_tombstones};
-pub use undo::plan_undo;
+pub use undo::{OpenBackup, derive_in, plan_undo};

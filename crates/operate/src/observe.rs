@@ -191,8 +191,8 @@ pub(crate) fn backup_check(session: &Session) -> BackupCheck {
 pub fn link_error(link: &Link) -> Option<String> {
     match link {
         Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
-        Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.says.clone()),
-        Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.says)),
+        Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.message.clone()),
+        Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.message)),
     }
 }
 
@@ -201,7 +201,7 @@ pub fn link_error(link: &Link) -> Option<String> {
 pub fn unread<'v>(view: View<'v>, cluster: &ClusterName) -> Vec<&'v Gap> {
     let here = view.observations().filter(|(id, ..)| id.cluster == *cluster);
     let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| is_loss(gap)).collect();
-    gaps.sort_by_key(|gap| &gap.says);
+    gaps.sort_by_key(|gap| &gap.message);
     gaps.dedup();
     gaps
 }

@@ -33,12 +33,12 @@ pub fn tell(judged: &mut [Judged], conditions: &Conditions) {
     for Judged { subject, judgement: _, explanation } in judged {
         let is_at_stake = explanation.remedy.iter().any(|draft| draft.stake == Stake::Login);
         let Some(login) = conditions.logins.get(&subject.cluster).filter(|_| is_at_stake) else { continue };
-        let says = match login.survives() {
-            Ok(says) => says.to_owned(),
+        let message = match login.survives() {
+            Ok(message) => message.to_owned(),
             Err(why) => format!("your own login may end: {why}"),
         };
         explanation.evidence.push(Evidence {
-            says,
+            message,
             object: format!("the kubeconfig's context {}", subject.cluster),
             field: String::new(),
             resource_version: String::new(),
@@ -83,7 +83,7 @@ fn of_token(token: &str) -> OwnLogin {
     match Token::parse(token) {
         Token::Jwt(Jwt { subject, .. }) if subject.starts_with("system:serviceaccount:") => OwnLogin::ServiceAccount,
         Token::Jwt(_) => may_end("it is a token of some provider, and whether the new one takes it is not known"),
-        Token::Opaque if token.starts_with("sha256~") => may_end("it is a token of the OAuth server, which goes"),
+        Token::Opaque if token.starts_with("sha256~") => may_end("it is a token of the OAuth server, which is removed"),
         Token::Opaque | Token::Eks(_) | Token::Malformed(_) => may_end("it is a token of a sort that is not known"),
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             let access = Kubeconfig::parse(&text, "the text", Trust::UsersOwn).unwrap().access("x").unwrap();
             let found = login(&access);
             match (found.survives(), expected) {
-                (Ok(says), Ok(expected)) => assert!(says.contains(expected), "case: {case}: {says}"),
+                (Ok(message), Ok(expected)) => assert!(message.contains(expected), "case: {case}: {message}"),
                 (Err(why), Err(expected)) => {
                     assert!(why.contains(expected) && !why.contains("canary"), "case: {case}: {why}");
                 }

@@ -14,6 +14,7 @@ use crate::fleet::Fleet;
 use crate::observe::{backup_check, conditions, judged};
 use crate::probe::{self, Probes};
 use crate::session::Session;
+use crate::state::read_kill_switch;
 use crate::{access, own_login, tombstones};
 use trueup_core::engine::{
     AcceptRule, AccessAnswers, Conditions, GateName, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, Tombstone,
@@ -178,11 +179,9 @@ pub(crate) fn configured(session: &Session, request: &PlanRequest, found: Condit
         (false, true) => ReadOnly::ByConfig,
         (false, false) => ReadOnly::Off,
     };
-    let switch = safety.kill_switch.as_ref();
     Conditions {
         read_only,
-        // A dangling link counts as present: a switch must not fail open.
-        kill_switch: switch.filter(|path| path.symlink_metadata().is_ok()).map(|path| path.display().to_string()),
+        kill_switch: safety.kill_switch.as_deref().and_then(read_kill_switch),
         freeze: safety.freeze.clone(),
         policy: session.settings.policy.clone(),
         allow_insecure_writes: session.allow_insecure_writes,

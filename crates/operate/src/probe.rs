@@ -32,10 +32,10 @@ pub enum ProbeResult {
 
 impl ProbeResult {
     /// One sentence.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
-            Self::Kubeconfig(probed) => probed.says(),
-            Self::Discovery(fetched) => fetched.says(),
+            Self::Kubeconfig(probed) => probed.message(),
+            Self::Discovery(fetched) => fetched.message(),
         }
     }
 
@@ -134,9 +134,9 @@ pub async fn fetch(probe: &DiscoveryProbe, env: &Env) -> Fetched {
 pub(crate) fn add(judged: &mut [Judged], probes: &Probes) {
     for Judged { subject, judgement, explanation } in judged {
         let Some(result) = probes.get(subject) else { continue };
-        let says = result.says();
+        let message = result.message();
         if result.is_bad() {
-            explanation.summary = format!("{}; {says}", explanation.summary);
+            explanation.summary = format!("{}; {message}", explanation.summary);
         }
         judgement.codes.extend(result.code());
         judgement.codes.sort_unstable();
@@ -146,7 +146,7 @@ pub(crate) fn add(judged: &mut [Judged], probes: &Probes) {
             None => subject.name.clone(),
         };
         explanation.evidence.push(Evidence {
-            says,
+            message,
             object: format!("{} {} {place}", subject.cluster, subject.kind),
             field: String::new(),
             resource_version: String::new(),

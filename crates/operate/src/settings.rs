@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PlanLimits, PolicyRule};
 use trueup_core::world::{ClusterName, Namespace, Provider, RiskClass};
+use trueup_net::Egress;
 
 /// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
 const LIVE_MAX: usize = 64;
@@ -25,6 +26,8 @@ pub struct Settings {
     pub safety: Safety,
     pub accept: Vec<AcceptRule>,
     pub clouds: Vec<CloudAccount>,
+    /// `[egress]`: hosts that may receive more than the rules allow.
+    pub egress: Egress,
 }
 
 /// The rules of `[[clusters]]` in the order of the file. The first that matches a name wins.

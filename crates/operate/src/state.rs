@@ -2,7 +2,7 @@
 //!
 //! Invariants: one process writes to the journal at a time; a kill switch that cannot be inspected counts as set.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -15,7 +15,7 @@ use crate::session::Session;
 use trueup_core::engine::executor::{ExecutorClock, Switches};
 use trueup_core::engine::journal::{Journal, Opened, Record, StateFolder};
 use trueup_core::engine::vault::Vault;
-use trueup_core::engine::{Blocked, FreezeWindow, GateName, TOMBSTONE_TIME};
+use trueup_core::engine::{Blocked, FreezeWindow, GateName, KillSwitch, TOMBSTONE_TIME};
 
 /// The journal and vault of a run.
 pub(crate) struct State {
@@ -72,6 +72,11 @@ impl ExecutorClock for WallTime {
     }
 }
 
+/// Looks whether a kill switch is set.
+pub(crate) fn read_kill_switch(file: &Path) -> Option<KillSwitch> {
+    KillSwitch::of(file.display().to_string(), &file.symlink_metadata())
+}
+
 /// What stops all writes, from flags and configuration; the kill switch is read each time.
 pub(crate) struct SafetySwitches {
     read_only: bool,
@@ -96,9 +101,8 @@ impl Switches for SafetySwitches {
         if self.read_only {
             return blocked(GateName::ReadOnly, "read-only mode is on".to_owned());
         }
-        // A dangling link counts as present: a switch must not fail open.
-        if let Some(path) = self.kill_switch.as_ref().filter(|path| path.symlink_metadata().is_ok()) {
-            return blocked(GateName::KillSwitch, format!("the kill switch {} is set", path.display()));
+        if let Some(switch) = self.kill_switch.as_deref().and_then(read_kill_switch) {
+            return blocked(GateName::KillSwitch, switch.to_string());
         }
         let window = self.freeze.iter().find(|window| window.contains(now))?;
         blocked(GateName::Freeze, format!("the freeze window {window} is on"))

@@ -1,7 +1,7 @@
 //! Keeping the live loop running: its restarts, the machine's sleep, a kubeconfig that changes.
 //!
 //! Invariants: a loop that panics retracts everything it published and is made again, [`RESTARTS_MAX`] times; after that
-//! the front end is told that the fleet is no longer watched.
+//! the front end gets an event that the watch ended.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -56,8 +56,8 @@ impl Supervisor {
                 }
             }
         }
-        let says = "the fleet is not watched after repeated internal errors; restart trueup with --log FILE -v";
-        self.events.send(Event::WatchEnded(says.to_owned()));
+        let message = "the fleet is not watched after repeated internal errors; restart trueup with --log FILE -v";
+        self.events.send(Event::WatchEnded(message.to_owned()));
     }
 
     async fn make_again(&mut self) -> Result<Made, OperateError> {
@@ -72,7 +72,7 @@ pub async fn follow_kubeconfig(fleet: WeakFleet) {
     loop {
         let change = changes.next().await;
         let Some(commands) = fleet.commands.upgrade() else { return };
-        let told = match change {
+        let to_send = match change {
             ChangeEvent::ClockJump => vec![Command::ClockJumped],
             ChangeEvent::Kubeconfig => match members::members(&fleet.session) {
                 Ok(members) => members.into_iter().map(|member| Command::Renew(Box::new(member))).collect(),
@@ -82,7 +82,7 @@ pub async fn follow_kubeconfig(fleet: WeakFleet) {
                 }
             },
         };
-        for command in told {
+        for command in to_send {
             if commands.send(command).await.is_err() {
                 return;
             }
@@ -127,7 +127,7 @@ mod tests {
             assert_eq!(clusters(&mut updates).await, gone("again"));
         }
         kept.await.unwrap();
-        assert!(matches!(sent.lock().unwrap().as_slice(), [Event::WatchEnded(_)]), "the front end is told");
+        assert!(matches!(sent.lock().unwrap().as_slice(), [Event::WatchEnded(_)]), "the front end gets an event");
     }
 
     #[tokio::test]

@@ -6,24 +6,26 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use crate::error::{OperateError, chain};
 use crate::fleet::Fleet;
-use crate::fresh::FreshWorld as _;
+use crate::fresh::{FreshWorld, WorldNow};
 use crate::history::{Reach, pick, read_recovered};
-use crate::observe::conditions;
 use crate::plan::{PlanRequest, configured};
 use crate::recover::{clusters_of, is_same};
 use crate::session::Session;
 use trueup_core::engine::executor::{Clusters, read_object_now, read_owners};
-use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, StateFolder};
+use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry};
 use trueup_core::engine::vault::{Backups, owners};
 use trueup_core::engine::{
-    AccessAnswers, AccessQuestion, BackupSeen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, Plan, UndoPlan,
-    undo, undo_access_questions,
+    AccessQuestion, BackupSeen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo,
+    undo_access_questions,
 };
-use trueup_core::world::{Cluster, Resource};
-use trueup_fleet::live::Live;
+use trueup_core::world::{Cluster, Resource, View};
+
+/// Opens a backup by its file name, or says why it cannot be opened.
+pub type OpenBackup<'o> = &'o (dyn Fn(&str) -> Result<Zeroizing<Vec<u8>>, String> + Sync);
 
 /// Plans the undo of a journal entry: the prefix of a plan's id, with `/ACTION` for one action. Open intents are resolved
 /// first.
@@ -48,95 +50,98 @@ pub(crate) async fn derive(
     entry: &Entry,
     only: Option<&str>,
 ) -> Result<UndoPlan, OperateError> {
-    let (clusters, live_clusters, mut found) = match fleet {
+    let backups = session.state_folder()?.map(|folder| Backups::look(&folder).map_err(OperateError::Backups));
+    let backups = backups.transpose()?;
+    let open = |file: &str| match &backups {
+        Some(backups) => backups.open(file).map_err(|error| chain(&error)),
+        None => Err("there is no state folder".to_owned()),
+    };
+    let now = Timestamp::now();
+    match fleet {
         Some(fleet) => {
             let asked = entry.clone();
-            let read = move |live: &Live| (clusters_of(live, &asked), live_clusters_of(live, &asked), conditions(live));
-            fleet.ask(read).await?
+            let clusters = fleet.ask(move |live| clusters_of(live, &asked)).await?;
+            derive_in(&mut fleet.clone(), entry, only, &clusters, &open, now).await
         }
-        None => (Clusters::new(), BTreeMap::new(), Conditions::at(Timestamp::now())),
-    };
-    let looks = match session.state_folder()? {
-        Some(folder) => read_actions(&folder, entry, only, &clusters).await?,
-        None => BTreeMap::new(),
-    };
-    let undone = undo(entry, only, &looks, Timestamp::now(), session.settings.safety.plans.ttl)?;
-    let resources = match fleet {
-        Some(fleet) => {
-            let (resources, access) = access_of(fleet, &undone.plan, &live_clusters).await?;
-            found.access = access;
-            resources
+        None => {
+            let looks = read_actions(entry, only, &Clusters::new(), &open).await;
+            let undone = undo(entry, only, &looks, now, session.settings.safety.plans.ttl)?;
+            let conditions = configured(session, &PlanRequest::default(), Conditions::at(now));
+            Ok(undone.under(&conditions, &BTreeMap::new(), &[])?)
         }
-        None => Vec::new(),
+    }
+}
+
+/// The same in any world. `clusters`: the ports by the names of the journal; `open`: opens a backup.
+///
+/// # Errors
+/// The loop has ended.
+pub async fn derive_in<W: FreshWorld>(
+    world: &mut W,
+    entry: &Entry,
+    only: Option<&str>,
+    clusters: &Clusters,
+    open: OpenBackup<'_>,
+    now: Timestamp,
+) -> Result<UndoPlan, OperateError> {
+    let session = world.session().clone();
+    let looks = read_actions(entry, only, clusters, open).await;
+    let undone = undo(entry, only, &looks, now, session.settings.safety.plans.ttl)?;
+    let asked = entry.clone();
+    let known = move |now: &WorldNow<'_>| {
+        let resources: HashSet<Resource> = now.view.observations().map(|(id, ..)| id.resource).collect();
+        (live_clusters_of(now.view, &asked), resources.into_iter().collect::<Vec<Resource>>(), now.conditions.clone())
     };
-    let conditions = configured(session, &PlanRequest::default(), found);
+    let (live_clusters, resources, mut found) = world.ask(known).await?;
+    let mut questions: BTreeSet<AccessQuestion> = BTreeSet::new();
+    for action in &undone.plan.actions {
+        let cluster = live_clusters.get(&action.cluster).map(|cluster| &cluster.name);
+        questions.extend(cluster.map(|name| undo_access_questions(action, name, &resources)).unwrap_or_default());
+    }
+    found.access = world.ask_access(questions).await;
+    let conditions = configured(&session, &PlanRequest::default(), found);
     Ok(undone.under(&conditions, &live_clusters, &resources)?)
 }
 
-/// Asks for the permissions of an undo plan. Returns the kinds that are known, too.
-async fn access_of(
-    fleet: &Fleet,
-    plan: &Plan,
-    clusters: &BTreeMap<String, Cluster>,
-) -> Result<(Vec<Resource>, AccessAnswers), OperateError> {
-    let known = |live: &Live| {
-        let resources: HashSet<Resource> = live.view().observations().map(|(id, ..)| id.resource).collect();
-        resources.into_iter().collect::<Vec<Resource>>()
-    };
-    let resources = fleet.ask(known).await?;
-    let mut questions: BTreeSet<AccessQuestion> = BTreeSet::new();
-    for action in &plan.actions {
-        let cluster = clusters.get(&action.cluster).map(|cluster| &cluster.name);
-        questions.extend(cluster.map(|name| undo_access_questions(action, name, &resources)).unwrap_or_default());
-    }
-    let mut fleet = fleet.clone();
-    let access = fleet.ask_access(questions).await;
-    Ok((resources, access))
-}
-
 /// The connected clusters a plan was applied to, by the names of the journal.
-fn live_clusters_of(live: &Live, entry: &Entry) -> BTreeMap<String, Cluster> {
+fn live_clusters_of(view: View<'_>, entry: &Entry) -> BTreeMap<String, Cluster> {
     let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
     let found = |named: &ApprovedCluster| {
-        let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
+        let cluster = view.clusters().find(|cluster| is_same(cluster, &named.identity))?;
         Some((named.name.clone(), cluster.clone()))
     };
     clusters.iter().filter_map(found).collect()
 }
 
 /// Reads the object, backup and owners of every action.
-///
-/// # Errors
-/// The backups cannot be listed.
 async fn read_actions(
-    folder: &StateFolder,
     entry: &Entry,
     only: Option<&str>,
     clusters: &Clusters,
-) -> Result<BTreeMap<String, Look>, OperateError> {
-    let backups = Backups::look(folder).map_err(OperateError::Backups)?;
+    open: OpenBackup<'_>,
+) -> BTreeMap<String, Look> {
     let mut looks = BTreeMap::new();
     for action in entry.actions.iter().filter(|action| only.is_none_or(|only| only == action.id)) {
         let Some(sent) = &action.sent else { continue };
         let port = clusters.get(&sent.cluster).map(AsRef::as_ref);
         let away = format!("cluster {} cannot be reached", sent.cluster);
-        let (backup, named) = open_backup(&backups, action);
+        let (backup, named) = open_backup(open, action);
         let (object, owners) = match port {
             Some(port) => (read_object_now(port, sent).await, read_owners(port, named).await),
             None => (ObjectNow::Unknown(away.clone()), not_read(&named, &away)),
         };
         looks.insert(action.id.clone(), Look { object, backup, owners });
     }
-    Ok(looks)
+    looks
 }
 
 /// Whether a backup opens, and the owners its object names.
-fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<ObjectRef>) {
+fn open_backup(open: OpenBackup<'_>, action: &ActionEntry) -> (BackupSeen, Vec<ObjectRef>) {
     let Some(file) = &action.backup else { return (BackupSeen::None, Vec::new()) };
     let spoiled = |why: String| (BackupSeen::Spoiled(why), Vec::new());
-    let object = match backups.open(file) {
+    let object = match open(file) {
         Ok(object) => object,
-        Err(error) => return spoiled(chain(&error)),
+        Err(why) => return spoiled(why),
     };
     let Ok(object) = serde_json::from_slice::<Value>(&object) else {
         return spoiled("the backup is not an object".to_owned());

@@ -7,6 +7,9 @@
 //!
 //! Elsewhere: reading the API (`trueup_fleet::observe`).
 
+#[macro_use]
+mod tower_service;
+
 pub mod api;
 pub mod aws;
 mod body;

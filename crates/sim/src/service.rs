@@ -5,9 +5,7 @@
 //! Elsewhere: sockets (`listen`).
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
@@ -95,23 +93,7 @@ impl SimService {
     }
 }
 
-impl<B> tower::Service<http::Request<B>> for SimService
-where
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Send,
-{
-    type Response = Response<SimBody>;
-    type Error = ConnectionReset;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionReset>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionReset>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        Box::pin(self.clone().send(request))
-    }
-}
+impl_tower_service!(SimService, SimBody, ConnectionReset);
 
 /// Converts a reply of the core to HTTP.
 pub fn respond(reply: Reply) -> Response<SimBody> {

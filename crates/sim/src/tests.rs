@@ -1,5 +1,7 @@
 //! Tests of the real kube client on the simulated cluster, in virtual time.
 
+#![expect(clippy::disallowed_methods, reason = "the test measures real time")]
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 

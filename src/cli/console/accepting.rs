@@ -1,8 +1,8 @@
-//! Accepting a finding: from now on it counts as match, here and in every command, until a day.
+//! Accepting a finding: it counts as match in the console and in every command until a date.
 //!
 //! Invariants:
-//! - what is accepted is one finding and no pattern over several;
-//! - a rule counts here only once it is written down.
+//! - a rule accepts one finding, never a pattern;
+//! - a rule takes effect after it is written.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;
@@ -16,50 +16,52 @@ use jiff::tz::TimeZone;
 use crate::config::{accept_line, parse_accepted};
 use trueup_core::engine::{AcceptRule, Glob, SubjectId};
 
-/// What the file begins with.
+/// Header of the file.
 const HEAD: &str =
-    "# Findings accepted on the console. Each counts as match until its day is over; remove one to see it again.\n";
+    "# Findings accepted on the console. Each counts as match until its date; remove one to see it again.\n";
 
 /// The rule for one finding.
 ///
 /// # Errors
-/// The day is none or over, or the finding can't be named alone.
+/// The date is invalid or past, or the id has wildcards.
 pub fn rule(subject: &SubjectId, reason: String, until: &str, now: Timestamp) -> Result<AcceptRule, String> {
     let day: Date = until.parse().map_err(|_| format!("invalid date `{until}`; use YYYY-MM-DD"))?;
     if day < TimeZone::UTC.to_datetime(now).date() {
-        return Err(format!("{day} is over"));
+        return Err(format!("{day} is in the past"));
     }
     let id = subject.to_string();
     if id.contains(['*', '?']) {
-        return Err("it stands for several; write a pattern into [[accept]] of the config".to_owned());
+        return Err("the id has wildcards; write a pattern into [[accept]] of the config".to_owned());
     }
     let finding = Glob::parse(&id).map_err(|error| error.to_string())?;
     Ok(AcceptRule { finding, reason, until: day })
 }
 
-/// Adds a rule at the end of the file, which is made if it is not there.
+/// Appends a rule to the file, which is created if needed.
 ///
 /// # Errors
-/// The file can't be written, or somebody left something in it that can't be read.
+/// The file cannot be written, or its content is invalid.
 pub fn write_down(path: &Path, rule: &AcceptRule) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{} can't be written: {error}", path.display());
+    let not_written = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(told(error)),
+        Err(error) => return Err(not_written(error)),
     };
     if let Err(problems) = parse_accepted(&text) {
-        let first = problems.first().map(|problem| problem.says.as_str()).unwrap_or_default();
-        return Err(format!("{} can't be added to: {first}", path.display()));
+        let first = problems.first().map(|problem| problem.message.as_str()).unwrap_or_default();
+        return Err(format!("cannot append to {}: {first}", path.display()));
     }
     if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(told)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(not_written)?;
     }
     let head = if text.is_empty() { HEAD } else { "" };
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(told)?;
-    // One write, so that two consoles can't write into each other's rule.
-    file.write_all(format!("{head}{end}{}", accept_line(rule)).as_bytes()).and_then(|()| file.sync_all()).map_err(told)
+    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(not_written)?;
+    // One write, so that rules of two consoles do not mix.
+    file.write_all(format!("{head}{end}{}", accept_line(rule)).as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(not_written)
 }
 
 #[cfg(test)]
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_down_reads_as_what_was_meant() {
+    fn written_rules_are_read_back_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trueup/accepted.toml");
         let reasons = ["kept for the audit", "says \"who\" \\ why\nand 名前"];
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_somebody_broke_is_not_added_to() {
+    fn an_invalid_file_is_not_appended_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("accepted.toml");
         std::fs::write(&path, "[[accept]]\nfinding = ").unwrap();
@@ -107,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn only_one_finding_and_only_a_day_to_come_can_be_accepted() {
+    fn only_one_finding_and_only_a_future_date_can_be_accepted() {
         let cases = [
             ("today", "old", "2026-11-16", true),
             ("yesterday", "old", "2026-11-15", false),
             ("no day", "old", "soon", false),
-            ("everything that can't be read", "*", "2026-12-31", false),
+            ("a subject with a wildcard", "*", "2026-12-31", false),
         ];
         for (case, name, until, expected) in cases {
             assert_eq!(rule(&subject(name), "why".to_owned(), until, now()).is_ok(), expected, "case: {case}");

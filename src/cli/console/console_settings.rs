@@ -1,6 +1,6 @@
 //! The console as the user set it up: `[console]` of the config, and the keys and themes beside it.
 //!
-//! Invariants: a file that can't be used as it stands is told with its line, and keeps nothing from opening.
+//! Invariants: problems of a file are reported with their line and never keep the console from opening.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::console::keymap::Keymap;
 use crate::console::model::{Remembered, SavedView, Zone};
 use crate::console::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
-use crate::console::theme::{DEFAULT, Signs, Themes};
+use crate::console::theme::{DEFAULT, GlyphSet, Themes};
 use trueup_core::engine::AcceptRule;
 use trueup_core::engine::text::Charset;
 
-/// Beside the config.
+/// In the folder of the config.
 const KEYS: &str = "keys.toml";
 const THEMES: &str = "themes";
 /// The theme for no colours.
 const MONO: &str = "mono";
-/// The word that leaves the choice to the terminal.
+/// Chooses by the background of the terminal.
 const AUTO: &str = "auto";
 const LIGHT: &str = "paper";
 const DARK: &str = "night";
 
-/// How many colours there are to draw with.
+/// The colour depth of the terminal.
 pub fn depth(context: &Context) -> ColorDepth {
     let choice = match context.globals.color {
         ColorWhen::Auto => ColorChoice::Auto,
@@ -38,10 +38,10 @@ pub fn depth(context: &Context) -> ColorDepth {
     color_depth(choice, &|name: &str| context.env.raw(name).map(ToOwned::to_owned))
 }
 
-pub fn signs(context: &Context) -> Signs {
+pub fn signs(context: &Context) -> GlyphSet {
     match context.terminal.charset {
-        Charset::Unicode => Signs::Unicode,
-        Charset::Ascii => Signs::Plain,
+        Charset::Unicode => GlyphSet::Unicode,
+        Charset::Ascii => GlyphSet::Plain,
     }
 }
 
@@ -49,8 +49,8 @@ pub fn zone(context: &Context) -> Zone {
     if context.globals.utc { Zone::Utc } else { Zone::Local }
 }
 
-/// Everything the user set. `folder` is where keys and themes are, when there is such a place.
-pub fn furnish(
+/// Builds the settings of the console. `folder` has the user's keys and themes.
+pub fn build(
     context: &Context,
     settings: &ConsoleSettings,
     accepted: &[AcceptRule],
@@ -67,7 +67,7 @@ pub fn furnish(
         screen: view.screen.clone(),
         filter: view.filter.clone(),
     };
-    let furnishing = ModelSettings {
+    let model = ModelSettings {
         keys,
         zone: if settings.utc { Zone::Utc } else { zone(context) },
         local: jiff::tz::TimeZone::system(),
@@ -82,11 +82,11 @@ pub fn furnish(
         remembered,
         notices,
     };
-    let signs = if settings.plain { Signs::Plain } else { signs(context) };
-    (RenderSettings { themes, theme, signs }, furnishing)
+    let signs = if settings.plain { GlyphSet::Plain } else { signs(context) };
+    (RenderSettings { themes, theme, signs }, model)
 }
 
-/// Every file and folder that keys and themes are read from, there or not.
+/// Every file and folder of keys and themes, which may not exist.
 pub fn files(settings: &ConsoleSettings, folder: &Path) -> Vec<PathBuf> {
     let keys = settings.keys.clone().unwrap_or_else(|| folder.join(KEYS));
     let themes = folder.join(THEMES);
@@ -95,7 +95,7 @@ pub fn files(settings: &ConsoleSettings, folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The keys, with the user's file laid over them, and what in it does not count.
+/// The keys with the user's changes, and the problems of the user's file.
 pub fn keymap(settings: &ConsoleSettings, folder: Option<&Path>) -> (Keymap, Vec<String>) {
     let (path, is_named) = match (&settings.keys, folder) {
         (Some(path), _) => (path.clone(), true),
@@ -106,16 +106,16 @@ pub fn keymap(settings: &ConsoleSettings, folder: Option<&Path>) -> (Keymap, Vec
         Ok(text) => {
             let (keymap, problems) = Keymap::with_user_file(&text);
             let problem = |problem: &crate::console::keymap::KeymapProblem| {
-                format!("{}:{}: {}", path.display(), problem.line, problem.says)
+                format!("{}:{}: {}", path.display(), problem.line, problem.message)
             };
             (keymap, problems.iter().map(problem).collect())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => (Keymap::default(), Vec::new()),
-        Err(error) => (Keymap::default(), vec![format!("{} can't be read: {error}", path.display())]),
+        Err(error) => (Keymap::default(), vec![format!("cannot read {}: {error}", path.display())]),
     }
 }
 
-/// The themes, with the user's own among them, and what is wrong with those.
+/// The built-in and the user's themes, and the problems of the latter.
 pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
     let mut themes = Themes::built_in();
     let Some(folder) = folder.map(|folder| folder.join(THEMES)) else { return (themes, Vec::new()) };
@@ -123,7 +123,7 @@ pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
     let paths = match theme_files(&folder) {
         Ok(paths) => paths,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (themes, Vec::new()),
-        Err(error) => return (themes, vec![format!("{} can't be read: {error}", folder.display())]),
+        Err(error) => return (themes, vec![format!("cannot read {}: {error}", folder.display())]),
     };
     let mut names = Vec::new();
     for path in paths {
@@ -133,14 +133,14 @@ pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
                 themes.add(name, &text);
                 names.push(name.to_owned());
             }
-            Err(error) => problems.push(format!("{} can't be read: {error}", path.display())),
+            Err(error) => problems.push(format!("cannot read {}: {error}", path.display())),
         }
     }
-    // Once all are there: one may be another's parent.
+    // After all are added: one may be the parent of another.
     for name in names {
         for problem in themes.resolve(&name).err().unwrap_or_default() {
             let file = folder.join(format!("{}.toml", problem.theme));
-            problems.push(format!("{}:{}: {}", file.display(), problem.line, problem.says));
+            problems.push(format!("{}:{}: {}", file.display(), problem.line, problem.message));
         }
     }
     problems.dedup();
@@ -159,7 +159,7 @@ fn theme(settings: &ConsoleSettings, themes: &Themes, depth: ColorDepth, notices
     let named = |name: &str| ThemeChoice::Named(name.to_owned());
     let has_shades = match depth {
         ColorDepth::None => return named(MONO),
-        // The sixteen are the user's own choice, on whatever is behind them.
+        // The user configures the 16 colours to fit the background.
         ColorDepth::Ansi16 => false,
         ColorDepth::Ansi256 | ColorDepth::True => true,
     };
@@ -169,9 +169,9 @@ fn theme(settings: &ConsoleSettings, themes: &Themes, depth: ColorDepth, notices
         Some(name) => match themes.resolve(name) {
             Ok(_) => named(name),
             Err(problems) => {
-                // A file that is wrong has been told of with its line.
+                // The problems of a file are reported already.
                 if !themes.names().any(|known| known == name) {
-                    notices.extend(problems.iter().map(|problem| format!("[console] theme: {}", problem.says)));
+                    notices.extend(problems.iter().map(|problem| format!("[console] theme: {}", problem.message)));
                 }
                 named(DEFAULT)
             }
@@ -179,7 +179,7 @@ fn theme(settings: &ConsoleSettings, themes: &Themes, depth: ColorDepth, notices
     }
 }
 
-/// What is wrong with a view's filter. The fleet's takes any words.
+/// The problem of a view's filter. The filter of the fleet accepts any text.
 fn view_problem(view: &ViewSettings) -> Option<String> {
     if view.screen == FLEET {
         return None;
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_theme_is_the_one_that_is_set_unless_there_are_no_colours() {
+    fn the_configured_theme_is_used_unless_there_are_no_colours() {
         let named = |name: &str| ThemeChoice::Named(name.to_owned());
         let by_background = ThemeChoice::ByBackground { light: LIGHT, dark: DARK, unknown: DEFAULT };
         let cases = [
@@ -206,20 +206,20 @@ mod tests {
             ("auto", Some("auto"), ColorDepth::True, by_background, 0),
             ("auto, sixteen colours", Some("auto"), ColorDepth::Ansi16, named(DEFAULT), 0),
             ("no colours", Some("night"), ColorDepth::None, named(MONO), 0),
-            ("one nobody knows", Some("nigth"), ColorDepth::True, named(DEFAULT), 1),
+            ("an unknown one", Some("nigth"), ColorDepth::True, named(DEFAULT), 1),
         ];
-        for (case, set, depth, expected, said) in cases {
+        for (case, set, depth, expected, notice_count) in cases {
             let mut notices = Vec::new();
             assert_eq!(theme(&settings(set), &Themes::built_in(), depth, &mut notices), expected, "case: {case}");
-            assert_eq!(notices.len(), said, "case: {case}: {notices:?}");
+            assert_eq!(notices.len(), notice_count, "case: {case}: {notices:?}");
         }
     }
 
     #[test]
-    fn a_user_s_files_are_read_and_what_is_wrong_with_them_is_told_with_its_line() {
+    fn user_files_are_read_and_problems_have_a_line() {
         let folder = tempfile::tempdir().unwrap();
         let (keys, broken) = (folder.path().join("keys.toml"), folder.path().join("themes/broken.toml"));
-        assert_eq!(keymap(&settings(None), Some(folder.path())), (Keymap::default(), Vec::new()), "no file is fine");
+        assert_eq!(keymap(&settings(None), Some(folder.path())), (Keymap::default(), Vec::new()), "no file");
         std::fs::create_dir(folder.path().join("themes")).unwrap();
         std::fs::write(&keys, "[global]\nqiut = \"q\"\n").unwrap();
         std::fs::write(folder.path().join("themes/mine.toml"), "parent = \"night\"\n").unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_that_is_named_has_to_be_there() {
+    fn a_configured_key_file_must_exist() {
         let named = ConsoleSettings { keys: Some("nowhere/keys.toml".into()), ..ConsoleSettings::default() };
         assert_eq!(keymap(&named, None).1.len(), 1);
     }

@@ -1,6 +1,6 @@
-//! Logging in to a cluster from the console: its credential plugin on the terminal, or what to do instead.
+//! Login to a cluster from the console: runs its credential plugin on the terminal, or returns advice.
 //!
-//! Invariants: what a plugin prints goes to the cluster's connection and nowhere else.
+//! Invariants: the output of a plugin is used for the connection to the cluster only.
 
 use super::FleetKind;
 use crate::console::run::Login;
@@ -9,22 +9,20 @@ use trueup_fleet::connect::{Access, Bearer, ExecSpec, plugin_on_terminal, read_c
 use trueup_fleet::live::Member;
 use trueup_operate::{Fleet, logged_in};
 
-/// How a person logs in to this cluster.
-pub fn way(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
-    let otherwise = |says: &str| Login::Otherwise(says.to_owned());
+/// Returns how to log in to a cluster.
+pub fn method(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
+    let otherwise = |message: &str| Login::Otherwise(message.to_owned());
     match kind {
-        FleetKind::Demo => return otherwise("the demo's clusters need no login"),
-        FleetKind::Folder(_) => return otherwise("a recording needs no login"),
+        FleetKind::Demo => return otherwise("demo clusters need no login"),
+        FleetKind::Folder(_) => return otherwise("recorded clusters need no login"),
         FleetKind::Kubeconfig { contexts } if !contexts.iter().any(|name| name == cluster.as_str()) => {
-            return Login::Otherwise(format!(
-                "{cluster} is reached with a kubeconfig its management cluster holds; log in there"
-            ));
+            return Login::Otherwise(format!("the kubeconfig of {cluster} is in its management cluster; log in there"));
         }
         FleetKind::Kubeconfig { .. } => {}
     }
     let access = match access(fleet, cluster) {
         Ok(access) => access,
-        Err(says) => return Login::Otherwise(says),
+        Err(message) => return Login::Otherwise(message),
     };
     match &access.bearer {
         Bearer::Exec(spec) => match plugin_on_terminal(spec, &fleet.session().env) {
@@ -33,18 +31,18 @@ pub fn way(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
         },
         Bearer::TokenFile(path) => {
             let path = path.display();
-            Login::Otherwise(format!("the token of {cluster} is read from {path}: renew that file, then ctrl-r"))
+            Login::Otherwise(format!("the token of {cluster} is in {path}; renew that file, then reconnect"))
         }
         Bearer::Token(_) | Bearer::Basic { .. } | Bearer::None => Login::Otherwise(format!(
-            "the kubeconfig holds the credential of {cluster} itself: log in with oc or your provider's tool; the file is watched"
+            "the kubeconfig has a static credential for {cluster}; log in with oc or your provider's tool; the file is watched"
         )),
     }
 }
 
-/// The cluster, reached with the credential its plugin printed.
+/// The cluster, connected with the credential that its plugin printed.
 ///
 /// # Errors
-/// What was printed is no credential, in a sentence.
+/// The output is not a credential.
 pub fn member(fleet: &Fleet, cluster: &ClusterName, printed: &[u8]) -> Result<Member, String> {
     let access = access(fleet, cluster)?;
     let spec = plugin(&access).ok_or("the kubeconfig no longer names a credential plugin")?;

@@ -1,7 +1,6 @@
-//! What the console remembers of each fleet: `console.json` in the state folder.
+//! View state that the console keeps per fleet: `console.json` in the state folder.
 //!
-//! Invariants: the file is its owner's alone and never half written; one that can't be read costs nothing but what was
-//! in it.
+//! Invariants: the file has mode 600 and is replaced atomically; an invalid file is reported and ignored.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,15 +14,15 @@ use crate::console::model::Remembered;
 use trueup_core::engine::journal::StateFolder;
 
 const FILE: &str = "console.json";
-/// Another version means another shape.
+/// Version of the file format.
 const VERSION: u32 = 1;
-/// Fleets that are remembered; the one not opened for longest goes first. A hundred take some 50 KiB.
+/// Fleets in the file; the least recently opened is dropped first. 100 × 0.5 KiB = 50 KiB.
 const FLEETS_MAX: usize = 100;
 
 #[derive(Serialize, Deserialize)]
 struct Memory {
     version: u32,
-    /// By what names the fleet: its contexts, or its folder.
+    /// Key: contexts or folder of the fleet.
     fleets: BTreeMap<String, Kept>,
 }
 
@@ -33,19 +32,19 @@ struct Kept {
     console: Remembered,
 }
 
-/// What is remembered of a fleet.
+/// Reads the view state of a fleet.
 ///
 /// # Errors
-/// There is a file and it can't be used, in a sentence.
+/// The file exists and is invalid.
 pub fn recall(state: &Path, fleet: &str) -> Result<Option<Remembered>, String> {
     let mut memory = read(state)?;
     Ok(memory.fleets.remove(fleet).map(|kept| kept.console))
 }
 
-/// Remembers a fleet.
+/// Writes the view state of a fleet.
 ///
 /// # Errors
-/// The state folder or the file can't be used, in a sentence.
+/// The state folder or the file cannot be written.
 pub fn remember(state: &Path, fleet: &str, console: Remembered, now: Timestamp) -> Result<(), String> {
     let folder = StateFolder::prepare(state).map_err(|error| format!("{error}; {}", error.remedy()))?;
     let mut memory = read(state).unwrap_or_else(|_| Memory::empty());
@@ -60,7 +59,7 @@ pub fn remember(state: &Path, fleet: &str, console: Remembered, now: Timestamp) 
 
 fn read(state: &Path) -> Result<Memory, String> {
     let path = state.join(FILE);
-    let unusable = |why: String| format!("{} can't be used and is ignored: {why}", path.display());
+    let unusable = |why: String| format!("ignored {}: {why}", path.display());
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Memory::empty()),
@@ -69,7 +68,7 @@ fn read(state: &Path) -> Result<Memory, String> {
     let memory: Memory = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
     match memory.version {
         VERSION => Ok(memory),
-        other => Err(unusable(format!("it is of version {other}"))),
+        other => Err(unusable(format!("unknown version {other}"))),
     }
 }
 
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fleet_finds_its_own_again() {
+    fn each_fleet_reads_its_own_state() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
         assert_eq!(recall(&state, "a"), Ok(None));
@@ -109,20 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_can_t_be_read_is_told_of_and_written_anew() {
+    fn an_unreadable_file_is_reported_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
         for text in ["not json", r#"{"version": 2, "fleets": {}}"#, r#"{"version": 1, "fleets": {"a": 1}}"#] {
             remember(&state, "a", console(40), at(0)).unwrap();
             std::fs::write(state.join(FILE), text).unwrap();
-            assert!(recall(&state, "a").is_err_and(|says| says.contains("ignored")), "{text}");
+            assert!(recall(&state, "a").is_err_and(|message| message.contains("ignored")), "{text}");
             remember(&state, "a", console(50), at(0)).unwrap();
             assert_eq!(recall(&state, "a"), Ok(Some(console(50))), "{text}");
         }
     }
 
     #[test]
-    fn the_fleet_not_opened_for_longest_is_forgotten_first() {
+    fn the_least_recently_opened_fleet_is_dropped_first() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
         for number in 0..=FLEETS_MAX {

@@ -2,10 +2,10 @@
 //!
 //! Invariants: the first frame is drawn before config, kubeconfig or network are touched.
 //!
-//! Exit codes: 0 when the user left; 1 when there is no terminal to draw on.
+//! Exit codes: 0 when the user quits; 1 when the terminal cannot be used.
 
 mod accepting;
-mod aside;
+mod background;
 pub mod console_settings;
 mod live_services;
 mod login;
@@ -43,11 +43,11 @@ pub struct ConsoleFleet {
     pub kind: FleetKind,
     /// How long after the last delete references are scanned once more.
     pub reference_scan_after: Duration,
-    /// What must live as long as the console.
+    /// Dropped when the console exits.
     pub keeps: Box<dyn Send>,
 }
 
-/// What is looked at.
+/// Where the fleet comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FleetKind {
     Demo,
@@ -59,7 +59,7 @@ pub enum FleetKind {
 }
 
 impl FleetKind {
-    /// What the fleet is called in the title.
+    /// Name of the fleet in the title.
     fn name(&self) -> String {
         match self {
             Self::Demo => "demo".to_owned(),
@@ -68,7 +68,7 @@ impl FleetKind {
         }
     }
 
-    /// What it is remembered by. The demo begins anew each time.
+    /// Key of the saved view state. The demo has none.
     fn memory_key(&self) -> Option<String> {
         match self {
             Self::Demo => None,
@@ -84,15 +84,15 @@ impl FleetKind {
 /// Reads the configuration and prepares the fleet, once the first frame is drawn.
 pub type OpenFleet = Box<dyn FnOnce(&Context) -> Result<ConsoleFleet, CliError> + Send>;
 
-/// What else could be looked at when there is nothing to look at, a line each.
+/// Advice when no fleet can be opened, one line each.
 pub type Instead = &'static [&'static str];
 
 pub const INSTEAD_OF_CLUSTERS: Instead =
-    &["Look around without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
-pub const INSTEAD_OF_FOLDER: Instead = &["Look around without a folder: trueup demo"];
+    &["Try it without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
+pub const INSTEAD_OF_FOLDER: Instead = &["Try it without a folder: trueup demo"];
 pub const INSTEAD_OF_DEMO: Instead = &["Read a folder instead: trueup plan --from DIR"];
 
-/// Whether there is a person at a terminal to draw for.
+/// Whether stdin and stdout are terminals.
 pub fn is_possible() -> bool {
     std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }
@@ -129,7 +129,7 @@ fn opened(session: Arc<Session>, make: MakeLive, config: Config, kind: FleetKind
 /// Opens the console and runs it until the user leaves.
 ///
 /// # Errors
-/// There is no terminal, or it is gone.
+/// The terminal cannot be used.
 pub async fn run(context: Context, open: OpenFleet, instead: Instead) -> Result<u8, CliError> {
     let opening = Opening {
         depth: console_settings::depth(&context),
@@ -140,13 +140,13 @@ pub async fn run(context: Context, open: OpenFleet, instead: Instead) -> Result<
         start: Box::new(move |replies| start(context, open, replies)),
     };
     run_console(opening).await.map(|()| 0).map_err(|error| {
-        CliError::failed("the console", format!("the terminal can't be used ({error})"), "try trueup plan instead")
+        CliError::failed("the console", format!("cannot use the terminal ({error})"), "try trueup plan instead")
     })
 }
 
-fn start(mut context: Context, open: OpenFleet, tell: ReplySender) -> BoxFuture<'static, Result<Started, String>> {
+fn start(mut context: Context, open: OpenFleet, replies: ReplySender) -> BoxFuture<'static, Result<Started, String>> {
     async move {
-        context.notices = Notices::Console(tell.clone());
+        context.notices = Notices::Console(replies.clone());
         let opened = tokio::task::spawn_blocking(move || {
             let opened = open(&context);
             (context, opened)
@@ -162,14 +162,14 @@ fn start(mut context: Context, open: OpenFleet, tell: ReplySender) -> BoxFuture<
         if let Some((key, state)) = &memory {
             match memory::recall(state, key) {
                 Ok(known) => remembered = known,
-                Err(says) => notices.push(says),
+                Err(message) => notices.push(message),
             }
         }
-        let folder = companions(&context, &kind);
+        let folder = user_folder(&context, &kind);
         let accepted = &session.settings.accept;
-        let (looks, mut furnishing) =
-            console_settings::furnish(&context, &settings, accepted, folder.as_deref(), remembered);
-        furnishing.notices.extend(notices);
+        let (render, mut model_settings) =
+            console_settings::build(&context, &settings, accepted, folder.as_deref(), remembered);
+        model_settings.notices.extend(notices);
         let described = |live: &Live| {
             let checks = live.domains().iter();
             checks.map(|check| (check.name(), check.description())).collect()
@@ -184,30 +184,30 @@ fn start(mut context: Context, open: OpenFleet, tell: ReplySender) -> BoxFuture<
             tokio::spawn(follow_kubeconfig(fleet.weak()));
         }
         if let Some(folder) = &folder {
-            tokio::spawn(reload::follow_settings(settings, folder.clone(), tell.clone()));
+            tokio::spawn(reload::follow_settings(settings, folder.clone(), replies.clone()));
         }
         let log = context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
-        let asides = aside::Asides::default();
+        let background = background::BackgroundWork::default();
         let services = LiveServices {
             fleet,
-            tell,
+            replies,
             stop: Arc::default(),
             log,
-            asides,
+            background,
             kind,
             reference_scan_after,
             memory,
             accepted_file,
             _keeps: keeps,
         };
-        Ok(Started { render: looks, settings: furnishing, start, services: Box::new(services), updates })
+        Ok(Started { render, settings: model_settings, start, services: Box::new(services), updates })
     }
     .boxed()
 }
 
-/// Where the user's keys, themes and accepted findings are. The demo looks the same everywhere.
-fn companions(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
+/// The folder of the user's keys, themes and accepted findings. The demo uses none.
+fn user_folder(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
     match kind {
         FleetKind::Demo if context.globals.config.is_none() => None,
         FleetKind::Demo | FleetKind::Kubeconfig { .. } | FleetKind::Folder(_) => {
@@ -216,14 +216,14 @@ fn companions(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
     }
 }
 
-/// Why nothing may be written, when that is so.
+/// Why writes are disabled, if they are.
 fn read_only(session: &Session, kind: &FleetKind) -> Option<String> {
     if let FleetKind::Folder(_) = kind {
-        return Some("this is a recording; w writes the plan for trueup apply".to_owned());
+        return Some("recorded clusters cannot be changed; save the plan for trueup apply".to_owned());
     }
     match (session.read_only, session.settings.safety.read_only) {
         (true, _) => Some("started with --read-only".to_owned()),
-        (false, true) => Some("the config says so".to_owned()),
+        (false, true) => Some("read_only is set in the config".to_owned()),
         (false, false) => None,
     }
 }

@@ -1,6 +1,6 @@
-//! One object for reading: masked, without what machines wrote for machines.
+//! Reads one object for display, with masked Secrets and without managed fields.
 //!
-//! Invariants: no value of a Secret gets out of here, and no annotation that may hold one.
+//! Invariants: no value of a Secret and no annotation that may contain one leaves this module.
 
 use http::{Request, header};
 use kube::client::Body;
@@ -17,19 +17,19 @@ use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_fleet::live::Live;
 use trueup_operate::Fleet;
 
-/// What applies wrote down of itself: a whole copy of the object, secrets included.
+/// A copy of the whole object, secrets included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// A page of events is enough for a person.
+/// One page of events.
 const EVENTS_BYTES_MAX: usize = 1 << 20;
 
 /// Reads an object and its events.
 ///
 /// # Errors
-/// The object can't be read, in a sentence.
+/// The object cannot be read.
 pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
     let Some(client) = fleet.client_of(cluster).await else {
         return Err(match fleet.ask(Live::is_still).await.map_err(|error| error.to_string())? {
-            true => format!("{cluster} is a recording, and whole objects are read from clusters alone"),
+            true => format!("{cluster} is recorded; whole objects are read from live clusters only"),
             false => format!("{cluster} is not connected"),
         });
     };
@@ -37,7 +37,7 @@ pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> R
     let port = KubeCluster::new(client.clone());
     let seen = match port.read(target).await {
         Reading::Present(seen) => seen,
-        Reading::Absent => return Err(format!("{} {} is not there", target.kind, target.name)),
+        Reading::Absent => return Err(format!("{} {} does not exist", target.kind, target.name)),
         Reading::Unknown(why) => return Err(why),
     };
     let object: Value = serde_json::from_slice(&seen.json).map_err(|_| "the response is not an object".to_owned())?;
@@ -50,7 +50,7 @@ pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> R
     })
 }
 
-/// The target with its version: where it has none, the one that this cluster was asked for.
+/// The target with its API version; without one, the version that this cluster is observed with.
 async fn named(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectRef, String> {
     if !target.api_version.is_empty() {
         return Ok(target.clone());
@@ -63,11 +63,11 @@ async fn named(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Resu
     let api_version = found
         .await
         .map_err(|error| error.to_string())?
-        .ok_or_else(|| format!("nothing is known of the kind {}", target.kind))?;
+        .ok_or_else(|| format!("kind {} is not observed", target.kind))?;
     Ok(ObjectRef { api_version, ..target.clone() })
 }
 
-/// The object without its secrets and without what only machines read.
+/// The object without secrets and managed fields.
 fn masked(mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
@@ -118,14 +118,14 @@ async fn events(client: &kube::Client, target: &ObjectRef, uid: &str) -> Result<
     let selector = escaped(&format!("involvedObject.uid={uid}"));
     let path = format!("/api/v1/namespaces/{}/events?limit=50&fieldSelector={selector}", escaped(namespace));
     let request = Request::get(path).header(header::ACCEPT, send::JSON).body(Body::empty());
-    let request = request.map_err(|_| "the question can't be put into a request".to_owned())?;
-    let response = client.send(request).await.map_err(|_| "the events can't be read".to_owned())?;
+    let request = request.map_err(|_| "invalid request for events".to_owned())?;
+    let response = client.send(request).await.map_err(|_| "cannot read events".to_owned())?;
     let status = response.status();
     let body = send::collect(response.into_body(), EVENTS_BYTES_MAX).await.map_err(|error| error.to_string())?;
     if !status.is_success() {
-        return Err(format!("the events can't be read: the server answered {}", status.as_u16()));
+        return Err(format!("cannot read events: HTTP {}", status.as_u16()));
     }
-    let list: List = serde_json::from_slice(&body).map_err(|_| "the events can't be read".to_owned())?;
+    let list: List = serde_json::from_slice(&body).map_err(|_| "cannot read events".to_owned())?;
     let line = |item: Item| {
         let at = item.last_timestamp.or(item.event_time).unwrap_or_default();
         format!("{at}  {}  {}  {}", item.kind, item.reason, item.message)
@@ -141,7 +141,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_secret_shows_how_long_its_values_are_and_nothing_of_them() {
+    fn a_secret_shows_only_the_lengths_of_its_values() {
         let secret = json!({
             "kind": "Secret",
             "metadata": {"name": "s", "managedFields": [{}], "annotations": {LAST_APPLIED: "s3cret", "team": "a"}},

@@ -1,37 +1,26 @@
 //! Files the console writes, each with mode 600.
 
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
+
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 
 use crate::cli::out_file::write_private;
-use crate::cli::output;
 use crate::console::task::SavedFile;
-use trueup_core::engine::{Plan, short_id};
-use trueup_operate::Session;
+use trueup_core::engine::short_id;
 
-/// How much of a log is worth reading on a screen.
+/// Lines of the log that the console shows.
 const LOG_LINES: usize = 2_000;
 
-/// Writes a file into the current folder; answers with its name.
+/// Writes a file to the current folder and returns its name.
 ///
 /// # Errors
-/// It can't be written, in a sentence.
-pub fn save(session: &Session, file: &SavedFile, text: &str) -> Result<String, String> {
+/// The file cannot be written.
+pub fn save(file: &SavedFile, text: &str) -> Result<String, String> {
     let path = PathBuf::from(name(file));
-    let marked = match file {
-        SavedFile::Plan { .. } => Some(marked(session, text)?),
-        SavedFile::ScreenText | SavedFile::ScreenSvg | SavedFile::ViewMarkdown | SavedFile::ViewCsv => None,
-    };
-    write_private(&path, marked.as_deref().unwrap_or(text)).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    write_private(&path, text).map_err(|cause| format!("{}: {cause}", path.display()))?;
     Ok(path.display().to_string())
-}
-
-/// A plan with the mark of the state folder.
-fn marked(session: &Session, text: &str) -> Result<String, String> {
-    let plan = Plan::read(text).map_err(|error| error.to_string())?;
-    let key = session.mark_key().map_err(|error| error.cause())?;
-    Ok(output::json(&plan.marked(&key)))
 }
 
 fn name(file: &SavedFile) -> String {
@@ -45,10 +34,10 @@ fn name(file: &SavedFile) -> String {
     }
 }
 
-/// The end of the log, or a line that says how to have one.
+/// The last lines of the log, or a line with the option that creates one.
 pub fn last_lines(log: Option<&Path>) -> Vec<String> {
     let Some(log) = log else {
-        return vec!["nothing is logged: start with --log FILE to have a log, and -v for more in it".to_owned()];
+        return vec!["no log: start with --log FILE, and -v for debug lines".to_owned()];
     };
     match std::fs::read_to_string(log) {
         Ok(text) => {

@@ -9,17 +9,17 @@ use trueup_checks::{Check, SettingsTable};
 use trueup_core::world::{Cluster, ClusterName, View};
 use trueup_operate::{Fleet, link_error};
 
-/// Connects to the folder or the clusters of the command line, with this check alone.
+/// Connects to the folder or the clusters of the command line, with this check only.
 ///
 /// # Errors
-/// They cannot be used at all.
+/// No cluster can be used.
 pub async fn connect(context: &Context) -> Result<Fleet, CliError> {
     let mut config = context.config()?;
     only_this_check(&mut config)?;
     Ok(fleet::connect(context, config).await?.0)
 }
 
-/// Leaves the one check, even where it is disabled: the command names it.
+/// Enables only this check, even if the config disables it.
 fn only_this_check(config: &mut Config) -> Result<(), CliError> {
     let table = SettingsTable::empty("[domains.external-oidc]");
     let built: Result<Box<dyn Check>, _> = (external_oidc::ENTRY.build)(&table);
@@ -28,10 +28,10 @@ fn only_this_check(config: &mut Config) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The cluster that is meant: the one that is named, or the only one.
+/// Returns the named cluster, or the only one.
 ///
 /// # Errors
-/// No cluster has this name, or several could be meant.
+/// No cluster has this name, or there are several and none is named.
 pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, CliError> {
     let clusters: Vec<&Cluster> = view.clusters().filter(|cluster| !cluster.source.is_account()).collect();
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
@@ -41,7 +41,7 @@ pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, Cl
             let found = view.cluster(&ClusterName::new(named));
             found.ok_or_else(|| CliError::usage("--cluster", format!("no cluster is named {named}"), one_of()))
         }
-        (None, []) => Err(CliError::failed("oidc", "there is no cluster to look at", "see trueup doctor")),
+        (None, []) => Err(CliError::failed("oidc", "there are no clusters", "see trueup doctor")),
         (None, [_]) => Ok(clusters[0]),
         (None, many) => Err(CliError::usage(
             "oidc",
@@ -51,10 +51,10 @@ pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, Cl
     }
 }
 
-/// What the check knows of a cluster.
+/// The context of the check for a cluster.
 ///
 /// # Errors
-/// The cluster has no Authentication of its own, or it could not be read.
+/// The cluster has no Authentication, or it cannot be read.
 pub fn context_of<'v>(view: View<'v>, cluster: &Cluster) -> Result<CheckContext<'v>, CliError> {
     let doing = format!("cluster {}", cluster.name);
     if let Some(context) = CheckContext::of(view, &cluster.name) {
@@ -62,16 +62,16 @@ pub fn context_of<'v>(view: View<'v>, cluster: &Cluster) -> Result<CheckContext<
     }
     if let Some(host) = &cluster.hosted_by {
         let (namespace, name) = (&host.namespace, &host.name);
-        let cause = "its control plane is hosted, so its own Authentication decides nothing".to_owned();
-        let hint = format!("look at spec.configuration.authentication of HostedCluster {namespace}/{name}");
+        let cause = "its control plane is hosted, so its Authentication is not used".to_owned();
+        let hint = format!("see spec.configuration.authentication of HostedCluster {namespace}/{name}");
         return Err(CliError::failed(doing, cause, hint));
     }
     match link_error(&cluster.link) {
         Some(why) => Err(CliError::refused(doing, why, "see trueup doctor")),
         None => Err(CliError::refused(
             doing,
-            "Authentication/cluster is not known there, or its control plane is hosted elsewhere",
-            "this command is about OpenShift clusters with a control plane of their own",
+            "Authentication/cluster is not observed, or the control plane is hosted",
+            "use an OpenShift cluster with its own control plane",
         )),
     }
 }

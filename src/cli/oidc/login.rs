@@ -1,6 +1,6 @@
-//! `trueup oidc login`: who a token would be.
+//! `trueup oidc login`: the user that a token would get.
 //!
-//! Invariants: no claim is printed but those that become the identity, and no part of a token ever.
+//! Invariants: only claims that become the identity are printed, and no part of a token.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -12,8 +12,8 @@ use super::super::args::ExplainFormat;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::terminal::print;
-use super::render::{checked, not_oidc, tell};
-use super::{NOT_CLEAR, chosen};
+use super::render::{checked, not_oidc, print_problems};
+use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
 use trueup_core::engine::text::printable_json;
 use trueup_core::world::View;
@@ -21,7 +21,7 @@ use trueup_core::world::View;
 /// Reads claims or a token from a file, or from stdin for `-`.
 ///
 /// # Errors
-/// The file can't be read, or holds neither.
+/// The file cannot be read, or has neither.
 pub fn read_token(path: &Path) -> Result<Token, CliError> {
     let doing = format!("--claims {}", path.display());
     let limit = u64::try_from(TOKEN_MAX).unwrap_or(u64::MAX).saturating_add(1);
@@ -33,7 +33,7 @@ pub fn read_token(path: &Path) -> Result<Token, CliError> {
     };
     let hint = "name a file with claims as a JSON object, or with a token";
     read.map_err(|error| CliError::failed(doing.clone(), error.to_string(), hint))?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| CliError::failed(doing.clone(), "it is no text", hint))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| CliError::failed(doing.clone(), "it is not text", hint))?;
     Token::read(text).map_err(|bad| CliError::failed(doing, bad.to_string(), hint))
 }
 
@@ -59,14 +59,18 @@ fn show(
     let cluster = chosen::choose(view, cluster)?;
     let check = chosen::context_of(view, cluster)?;
     let checked = checked(&check)?;
-    tell(context, checked);
+    print_problems(context, checked);
     if let Some(kind) = not_oidc(&check) {
-        context.note(&format!("the type of Authentication/cluster is {kind}: this is what would be with OIDC"));
+        context.note(&format!("the type of Authentication/cluster is {kind}; the result is for type OIDC"));
     }
     let authentication =
         check.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
     let gates = check.gates.clone().map_err(|gap| {
-        CliError::refused(format!("cluster {}", cluster.name), gap.says, "the feature gates decide which fields count")
+        CliError::refused(
+            format!("cluster {}", cluster.name),
+            gap.message,
+            "feature gates decide which fields are used",
+        )
     })?;
     let answer = login(&authentication, &gates, token, view.now);
     let warnings: Vec<&str> = checked.warnings.iter().map(|warning| warning.code.as_str()).collect();
@@ -77,14 +81,14 @@ fn show(
     print(&text)?;
     match answer {
         Answer::Accepted(_) => Ok(0),
-        Answer::Refused(_) | Answer::NotVerifiable(_) => Ok(NOT_CLEAR),
+        Answer::Refused(_) | Answer::NotVerifiable(_) => Ok(NOT_ACCEPTED),
     }
 }
 
-/// The answer as scripts read it.
+/// The answer as JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
+enum AnswerJson<'a> {
     Accepted {
         accepted: bool,
         username: &'a str,
@@ -108,21 +112,21 @@ enum Told<'a> {
 }
 
 fn json<'a>(answer: &'a Answer, mut warnings: Vec<&'a str>) -> Result<String, CliError> {
-    let told = match answer {
+    let answer = match answer {
         Answer::Accepted(Identity { username, uid, groups, extra, assumed, reserved }) => {
             for name in reserved {
                 warnings.push(reserved_word(name));
             }
             warnings.sort_unstable();
             warnings.dedup();
-            Told::Accepted { accepted: true, username, uid, groups, extra, warnings, assumed }
+            AnswerJson::Accepted { accepted: true, username, uid, groups, extra, warnings, assumed }
         }
         Answer::Refused(Refusal { by, rule, message }) => {
-            Told::Refused { accepted: false, refused_by: by.as_str(), rule, message }
+            AnswerJson::Refused { accepted: false, refused_by: by.as_str(), rule, message }
         }
-        Answer::NotVerifiable(why) => Told::NotVerifiable { accepted: None, message: why },
+        Answer::NotVerifiable(why) => AnswerJson::NotVerifiable { accepted: None, message: why },
     };
-    let text = serde_json::to_string(&told)
+    let text = serde_json::to_string(&answer)
         .map_err(|error| CliError::failed("writing the answer", error.to_string(), "report this"))?;
     Ok(format!("{}\n", printable_json(&text)))
 }

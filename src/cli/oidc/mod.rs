@@ -1,6 +1,6 @@
-//! `trueup oidc`: what a cluster's Authentication becomes, and who a token would be.
+//! `trueup oidc`: renders a cluster's external OIDC configuration and tests tokens against it.
 //!
-//! Exit codes: `render` 0 valid, or not OIDC at all; `login` 0 accepted; both 3 otherwise, 1 for input that can't be used.
+//! Exit codes: `render` 0 valid or not OIDC; `login` 0 accepted; both 3 otherwise, 1 for invalid input.
 
 mod chosen;
 mod login;
@@ -14,12 +14,12 @@ pub async fn run(context: &Context, args: &OidcArgs) -> Result<u8, CliError> {
     match &args.what {
         OidcWhat::Render { cluster, probe } => render::run(context, cluster.as_deref(), *probe).await,
         OidcWhat::Login { claims, cluster, format } => {
-            // Before clusters are asked: a slip in the file should not cost a minute.
+            // Before connecting, so that an invalid file fails at once.
             let token = login::read_token(claims)?;
             login::run(context, cluster.as_deref(), token, *format).await
         }
     }
 }
 
-/// The exit code for an answer that is no plain yes.
-const NOT_CLEAR: u8 = 3;
+/// Exit code when the result is not valid or not accepted.
+const NOT_ACCEPTED: u8 = 3;

@@ -1,11 +1,11 @@
 //! `trueup oidc render`: the exact bytes of `auth-config.json`.
 //!
-//! Invariants: stdout holds the bytes the operator would write, or nothing; everything else is said on stderr.
+//! Invariants: stdout holds the bytes the operator would write, or nothing; everything else goes to stderr.
 
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::terminal::print;
-use super::{NOT_CLEAR, chosen};
+use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::DiscoveryProbe;
 use trueup_checks::external_oidc::{CheckContext, Checked, SpecVerdict, Warning, discovery};
 use trueup_core::engine::text::printable_json;
@@ -16,38 +16,38 @@ pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Res
     let fleet = chosen::connect(context).await?;
     let (shown, cluster) = (context.clone(), cluster.map(str::to_owned));
     let answer = fleet.ask(move |live| show(&shown, live.view(), cluster.as_deref())).await;
-    let (code, asked) = answer.map_err(|error| CliError::operate("oidc", &error))??;
+    let (code, document) = answer.map_err(|error| CliError::operate("oidc", &error))??;
     match (probing, fleet.recording()) {
-        (true, None) => show_discovery(context, asked).await,
+        (true, None) => show_discovery(context, document).await,
         (true, Some(_)) => context.note(&Notice::ProbeOfSnapshot.to_string()),
         (false, _) => {}
     }
     Ok(code)
 }
 
-/// Prints the bytes and what is wrong; returns the exit code, and the discovery document that may be asked for.
+/// Prints bytes and problems; returns the exit code and the discovery document to fetch.
 fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8, Option<DiscoveryProbe>), CliError> {
     let cluster = chosen::choose(view, cluster)?;
     let check = chosen::context_of(view, cluster)?;
     let checked = checked(&check)?;
-    tell(context, checked);
-    let asked = discovery(&check);
+    print_problems(context, checked);
+    let document = discovery(&check);
     if let Some(kind) = not_oidc(&check) {
-        context.note(&format!("the type of Authentication/cluster is {kind}: there is no auth-config to render"));
-        return Ok((0, asked));
+        context.note(&format!("the type of Authentication/cluster is {kind}, so there is no auth-config to render"));
+        return Ok((0, document));
     }
     if let Some(bytes) = &checked.rendered {
-        // A file or pipe gets the very bytes; a terminal gets the same JSON without what it would act upon.
+        // A file or pipe gets the exact bytes; a terminal gets the same JSON with control characters escaped.
         match context.terminal.width {
             None => print(bytes)?,
             Some(_) => print(&format!("{}\n", printable_json(bytes)))?,
         };
     }
     match checked.verdict {
-        SpecVerdict::Valid => Ok((0, asked)),
+        SpecVerdict::Valid => Ok((0, document)),
         SpecVerdict::Lockout | SpecVerdict::Invalid | SpecVerdict::KasWouldRefuse | SpecVerdict::Unknown => {
             context.note(&format!("the verdict is {}", checked.verdict.as_str()));
-            Ok((NOT_CLEAR, asked))
+            Ok((NOT_ACCEPTED, document))
         }
     }
 }
@@ -58,18 +58,22 @@ pub fn not_oidc<'s>(check: &CheckContext<'s>) -> Option<&'s str> {
     (!spec.is_oidc()).then(|| spec.kind.as_str())
 }
 
-/// What the check says of the Authentication.
+/// The result of checking the Authentication.
 ///
 /// # Errors
-/// It can't say.
+/// It is unknown.
 pub fn checked<'s>(check: &'s CheckContext<'_>) -> Result<&'s Checked, CliError> {
     check.checked().map_err(|gap| {
-        CliError::refused(format!("cluster {}", check.cluster.name), gap.says, "see trueup doctor for what can be read")
+        CliError::refused(
+            format!("cluster {}", check.cluster.name),
+            gap.message,
+            "see trueup doctor for what can be read",
+        )
     })
 }
 
-/// Says what is wrong, worth knowing, or not known.
-pub fn tell(context: &Context, checked: &Checked) {
+/// Prints problems, warnings and unknowns.
+pub fn print_problems(context: &Context, checked: &Checked) {
     for problem in &checked.problems {
         context.note(&format!("problem: {problem}"));
     }
@@ -81,18 +85,18 @@ pub fn tell(context: &Context, checked: &Checked) {
     }
 }
 
-/// Asks the provider for its discovery document, and says what came of it.
-async fn show_discovery(context: &Context, asked: Option<DiscoveryProbe>) {
-    let Some(asked) = asked else {
-        return context.note("--probe: there is no provider whose document could be asked for");
+/// Fetches the discovery document of the provider and prints the result.
+async fn show_discovery(context: &Context, document: Option<DiscoveryProbe>) {
+    let Some(document) = document else {
+        return context.note("--probe: no provider has a discovery document to fetch");
     };
-    let fetched = fetch_discovery(&asked, &context.env).await;
-    let said = match discovery_code(&fetched) {
+    let fetched = fetch_discovery(&document, &context.env).await;
+    let message = match discovery_code(&fetched) {
         Some(code) => {
             let path = "spec.oidcProviders[0].issuer.issuerURL".to_owned();
-            format!("warning: {}", Warning { code, path, value: asked.issuer, says: fetched.says() })
+            format!("warning: {}", Warning { code, path, value: document.issuer, message: fetched.message() })
         }
-        None => fetched.says(),
+        None => fetched.message(),
     };
-    context.note(&said);
+    context.note(&message);
 }

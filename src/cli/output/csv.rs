@@ -1,11 +1,11 @@
-//! The findings as CSV: one row each, quoted as RFC 4180 says.
+//! The findings as CSV: one row each, quoted as in RFC 4180.
 //!
-//! Invariants: no cell begins with a sign that makes a spreadsheet compute it.
+//! Invariants: no cell starts with a character that a spreadsheet interprets as a formula.
 
 use std::collections::BTreeMap;
 
 use super::Page;
-use super::words::would_run;
+use super::vocabulary::would_run;
 use trueup_core::engine::text::{Charset, printable};
 
 const HEADER: [&str; 11] =

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::text::wrapped;
-use super::words::{accepted_note, age, place, state_mark, would_run};
+use super::vocabulary::{accepted_note, age, place, state_mark, would_run};
 use crate::cli::terminal::Style;
 use trueup_core::engine::text::printable_json;
 use trueup_core::engine::{Action, Finding};
 
-/// Renders the finding for a person.
+/// Renders the finding as text.
 pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {
     let terminal = &page.terminal;
     let (glyph, word, style) = state_mark(finding.state, terminal);
@@ -33,7 +33,7 @@ pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The finding with its actions, for programs.
+/// Renders the finding and its actions as JSON.
 pub fn explain_json(page: &Page<'_>, finding: &Finding) -> String {
     let answer = json!({
         "schema": "trueup/explain/v1",
@@ -54,7 +54,7 @@ fn section(page: &Page<'_>, lines: &mut Vec<String>, title: &str, content: Vec<S
     lines.push(page.terminal.paint(title, Style::Title));
     let content = if content.is_empty() { vec!["nothing".to_owned()] } else { content };
     for line in content {
-        // Under the text, not under its number or tick.
+        // Below the text, not below its number.
         let indent = 4 + line.len() - line.trim_start().len();
         let wrapped = wrapped(&format!("  {line}"), page.terminal.width, indent);
         lines.extend(wrapped.into_iter().map(|line| line.trim_end().to_owned()));
@@ -78,19 +78,23 @@ fn branch(page: &Page<'_>, label: &str, value: &Value) -> Vec<String> {
     let label = page.terminal.safe(label);
     let mut below = tree(page, value);
     let short = below.len() == 1 && !value.is_object() && !value.is_array();
-    match value {
-        Value::Object(entries) if entries.is_empty() => vec![format!("{label} {{}}")],
-        Value::Array(items) if items.is_empty() => vec![format!("{label} []")],
-        _ if below.is_empty() => vec![format!("{label} -")],
-        _ if short => vec![format!("{label} {}", below.remove(0))],
-        _ => std::iter::once(label).chain(below.into_iter().map(|line| format!("  {line}"))).collect(),
+    if value.as_object().is_some_and(serde_json::Map::is_empty) {
+        vec![format!("{label} {{}}")]
+    } else if value.as_array().is_some_and(Vec::is_empty) {
+        vec![format!("{label} []")]
+    } else if below.is_empty() {
+        vec![format!("{label} -")]
+    } else if short {
+        vec![format!("{label} {}", below.remove(0))]
+    } else {
+        std::iter::once(label).chain(below.into_iter().map(|line| format!("  {line}"))).collect()
     }
 }
 
 fn evidence(page: &Page<'_>, finding: &Finding) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, evidence) in finding.evidence.iter().enumerate() {
-        lines.push(format!("{} {}", number + 1, page.terminal.safe(&evidence.says)));
+        lines.push(format!("{} {}", number + 1, page.terminal.safe(&evidence.message)));
         let version = match evidence.resource_version.as_str() {
             "" => String::new(),
             version => format!("(version {version})"),
@@ -115,7 +119,7 @@ fn remedy(page: &Page<'_>, actions: &[&Action]) -> Vec<String> {
             action.reason.as_str(),
             action.undo.as_str()
         ));
-        lines.extend(action.ownership.iter().map(|proof| format!("    ours because {}", terminal.safe(proof))));
+        lines.extend(action.ownership.iter().map(|proof| format!("    owned: {}", terminal.safe(proof))));
         for blocked in &action.blocked_by {
             lines.push(format!("    blocked by {}: {}", blocked.gate.as_str(), terminal.safe(&blocked.why)));
         }

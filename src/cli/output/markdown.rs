@@ -1,8 +1,8 @@
 //! The plan as Markdown, for a change ticket.
 //!
-//! Invariants: no text from a cluster can start markup of its own.
+//! Invariants: text from clusters cannot start markup.
 
-use super::words::{accepted_note, place, would_run};
+use super::vocabulary::{accepted_note, place, would_run};
 use super::{Matches, Page};
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{Action, Finding, State};
@@ -96,7 +96,7 @@ fn finding_lines(finding: &Finding) -> Vec<String> {
     lines.extend(accepted_note(finding).map(|note| format!("- {}", escaped(&note))));
     for (number, evidence) in finding.evidence.iter().enumerate() {
         let place = [evidence.object.as_str(), evidence.field.as_str()].join(" ");
-        lines.push(format!("- evidence {}: {} ({})", number + 1, escaped(&evidence.says), escaped(place.trim())));
+        lines.push(format!("- evidence {}: {} ({})", number + 1, escaped(&evidence.message), escaped(place.trim())));
     }
     lines
 }

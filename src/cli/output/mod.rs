@@ -1,6 +1,6 @@
-//! A plan in the forms people and programs read.
+//! Output formats of plans and findings.
 //!
-//! Invariants: the same plan gives the same text; everything that came from a cluster is escaped on its way out.
+//! Invariants: the same plan gives the same text; text from clusters is escaped.
 
 mod csv;
 mod explain;
@@ -9,7 +9,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text;
-mod words;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub use explain::{explain_json, explain_text};
 pub use markdown::markdown;
 pub use table::table;
 pub use text::{padded, wrapped};
-pub use words::{count, place, state_mark};
+pub use vocabulary::{count, place, state_mark};
 
 /// A plan and how to show it.
 pub struct Page<'p> {
@@ -55,16 +55,4 @@ impl Page<'_> {
     fn clock(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string()
     }
-}
-
-/// The plan as its file holds it.
-pub fn json(plan: &Plan) -> String {
-    let text = serde_json::to_string_pretty(plan).expect("a plan is made of JSON values and text keys");
-    trueup_core::engine::text::printable_json(&text) + "\n"
-}
-
-/// The first characters of a plan's id, as people say it.
-pub fn short_id(plan: &Plan) -> &str {
-    let hex = plan.id.strip_prefix("sha256:").unwrap_or(&plan.id);
-    hex.get(..8).unwrap_or(hex)
 }

@@ -1,20 +1,20 @@
-//! The plan as a table, one block a cluster.
+//! The plan as a table, one block per cluster.
 //!
-//! Invariants: on a terminal no line is longer than it is wide; into a pipe nothing is cut.
+//! Invariants: no line is wider than the terminal; nothing is cut in a pipe or file.
 
 use super::text::{padded, right, width, without_end, without_middle, wrapped};
-use super::words::{accepted_note, age, count, place, state_mark, would_run};
-use super::{Matches, Page, short_id};
+use super::vocabulary::{accepted_note, age, count, place, state_mark, would_run};
+use super::{Matches, Page};
 use crate::cli::terminal::Style;
-use trueup_core::engine::{Action, Finding, State, TargetRecord, TargetSource};
+use trueup_core::engine::{Action, Finding, State, TargetRecord, TargetSource, short_id};
 
-/// What a name gets even where there is no room for it.
+/// Minimum width of a name.
 const NAME_WIDTH_MIN: usize = 16;
-/// What the sentence at the end should at least get before names are cut.
+/// Minimum width of the summary before names are cut.
 const SUMMARY_WIDTH_MIN: usize = 24;
 /// The longest word for a state is `missing` or `unknown`.
 const STATE_WIDTH: usize = 7;
-/// Where what belongs to the line above begins: under its kind or tier.
+/// Indent of continuation lines: below the kind or tier.
 const BELOW_INDENT: usize = 9;
 /// The longest verb is `annotate`.
 const VERB_WIDTH: usize = 8;
@@ -34,8 +34,8 @@ pub fn table(page: &Page<'_>) -> String {
             lines.push(String::new());
         }
     }
-    let is_told = |one: &&Finding| plan.targets.iter().any(|target| is_of(one, target));
-    let elsewhere: Vec<&Finding> = plan.findings.iter().filter(|one| !is_told(one)).collect();
+    let is_listed = |one: &&Finding| plan.targets.iter().any(|target| is_of(one, target));
+    let elsewhere: Vec<&Finding> = plan.findings.iter().filter(|one| !is_listed(one)).collect();
     if !elsewhere.is_empty() {
         lines.push(page.terminal.paint("(no cluster)", Style::Title));
         lines.extend(findings(page, &elsewhere, &columns));
@@ -54,7 +54,7 @@ pub fn table(page: &Page<'_>) -> String {
 
 fn title(page: &Page<'_>) -> String {
     let plan = page.plan;
-    let name = page.terminal.paint(&format!("plan {}", short_id(plan)), Style::Title);
+    let name = page.terminal.paint(&format!("plan {}", short_id(&plan.id)), Style::Title);
     format!("{name}  made {}, valid until {}", page.time(plan.created_at), page.clock(plan.expires_at))
 }
 
@@ -77,7 +77,7 @@ fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<Str
     lines
 }
 
-/// Whether a finding stands under a target: its cluster, or the account that holds what no cluster points at.
+/// Whether a finding belongs to a target: its cluster, or the account of a resource without a cluster.
 fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
     let account =
         finding.subject.cloud.as_ref().map(|cloud| cloud.account.as_str()).filter(|account| !account.is_empty());
@@ -85,7 +85,7 @@ fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
     finding.cluster == target.cluster || is_unclaimed
 }
 
-/// How old the oldest part of what is known is, and whether parts are missing. A recording has no age of its own.
+/// Age of the oldest list, and the number of incomplete ones. A recording has no age.
 fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
     let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == target.cluster).collect();
     let recorded = target.source == TargetSource::Snapshot;
@@ -97,7 +97,7 @@ fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
     }
 }
 
-/// The widths every block shares.
+/// Column widths, the same for every block.
 struct Columns {
     kind: usize,
     name: usize,
@@ -106,12 +106,12 @@ struct Columns {
     summary: SummaryPlace,
 }
 
-/// Where a finding's sentence stands.
+/// Where the summary of a finding is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SummaryPlace {
-    /// Behind the other columns, cut to what is left of the screen; whole where there is no screen.
+    /// After the other columns, cut to this width; whole without a width.
     Beside(Option<usize>),
-    /// On lines of its own: the screen is too narrow for both.
+    /// On separate lines, because the screen is too narrow.
     Below,
 }
 
@@ -126,14 +126,14 @@ impl Columns {
         let Some(screen) = page.terminal.width else {
             return Self { kind, name, verdict, age, summary: SummaryPlace::Beside(None) };
         };
-        // Two blanks, the sign, and a blank or two before each column.
+        // Two spaces, the glyph, and one or two spaces before each column.
         let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 2 + 2 + verdict + 1 + age;
-        let room = screen.saturating_sub(fixed);
-        if name + 2 + SUMMARY_WIDTH_MIN <= room {
-            let summary = SummaryPlace::Beside(Some(room - name - 2));
+        let available = screen.saturating_sub(fixed);
+        if name + 2 + SUMMARY_WIDTH_MIN <= available {
+            let summary = SummaryPlace::Beside(Some(available - name - 2));
             return Self { kind, name, verdict, age, summary };
         }
-        Self { kind, name: name.min(room.max(NAME_WIDTH_MIN)), verdict, age, summary: SummaryPlace::Below }
+        Self { kind, name: name.min(available.max(NAME_WIDTH_MIN)), verdict, age, summary: SummaryPlace::Below }
     }
 }
 
@@ -165,18 +165,18 @@ fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<S
     let name = padded(&without_middle(&name, columns.name, dots), columns.name);
     let verdict = padded(&terminal.safe(&finding.verdict), columns.verdict);
     let age = page.created.get(&finding.id).map_or(String::new(), |at| age(*at, page.now));
-    let mut says = terminal.safe(&finding.summary);
+    let mut message = terminal.safe(&finding.summary);
     if let Some(note) = accepted_note(finding) {
-        says = format!("{says} ({})", terminal.safe(&note));
+        message = format!("{message} ({})", terminal.safe(&note));
     }
     let line = format!("  {mark} {kind}  {name}  {verdict} {}", right(&age, columns.age));
     match columns.summary {
-        SummaryPlace::Beside(room) => {
-            let says = room.map_or_else(|| says.clone(), |room| without_end(&says, room, dots));
-            vec![format!("{line}  {says}").trim_end().to_owned()]
+        SummaryPlace::Beside(available) => {
+            let message = available.map_or_else(|| message.clone(), |available| without_end(&message, available, dots));
+            vec![format!("{line}  {message}").trim_end().to_owned()]
         }
         SummaryPlace::Below => {
-            let below = format!("{}{says}", " ".repeat(BELOW_INDENT));
+            let below = format!("{}{message}", " ".repeat(BELOW_INDENT));
             let mut lines = vec![line.trim_end().to_owned()];
             lines.extend(wrapped(&below, terminal.width, BELOW_INDENT));
             lines
@@ -194,8 +194,8 @@ fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     let whole = format!("{before}{name}  {after}");
     let mut lines = match terminal.width {
         Some(screen) if width(&whole) > screen => {
-            let room = screen.saturating_sub(width(&before)).max(NAME_WIDTH_MIN);
-            let name = without_middle(&name, room, terminal.pick("…", "..."));
+            let available = screen.saturating_sub(width(&before)).max(NAME_WIDTH_MIN);
+            let name = without_middle(&name, available, terminal.pick("…", "..."));
             vec![format!("{before}{name}"), fit(page, &format!("{}{after}", " ".repeat(BELOW_INDENT)))]
         }
         Some(_) | None => vec![whole],
@@ -217,7 +217,7 @@ fn fit(page: &Page<'_>, line: &str) -> String {
 }
 
 fn totals(page: &Page<'_>, silent: usize) -> String {
-    // The user's own files are no cluster.
+    // The user's kubeconfig files are not a cluster.
     let members = page.plan.targets.iter().filter(|target| target.source != TargetSource::Local);
     let (accounts, clusters): (Vec<&TargetRecord>, Vec<&TargetRecord>) =
         members.partition(|target| !target.identity.account.is_empty());

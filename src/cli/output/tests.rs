@@ -62,7 +62,7 @@ fn on_a_terminal_no_line_is_longer_than_it_is_wide() {
     for columns in [40, 60, 80, 100, 132, 200] {
         for charset in [Charset::Unicode, Charset::Ascii] {
             let text = table(&page(&plan, Some(columns), charset, Matches::Listed));
-            // Below 80 the columns that are never cut need more room than there is.
+            // Below 80 the columns that are never cut need more columns than there are.
             let limit = columns.max(80);
             for line in text.lines().filter(|line| line.starts_with(' ')) {
                 assert!(width(line) <= limit, "{columns} columns: {line}");

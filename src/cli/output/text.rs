@@ -1,4 +1,4 @@
-//! Laying text out by the width it has on a screen.
+//! Text layout by display width.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -6,32 +6,32 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text with blanks behind it up to a width.
+/// The text, padded with spaces at the end.
 pub fn padded(text: &str, columns: usize) -> String {
     let blanks = columns.saturating_sub(width(text));
     format!("{text}{}", " ".repeat(blanks))
 }
 
-/// The text with blanks before it up to a width.
+/// The text, padded with spaces at the start.
 pub fn right(text: &str, columns: usize) -> String {
     let blanks = columns.saturating_sub(width(text));
     format!("{}{text}", " ".repeat(blanks))
 }
 
-/// A name that fits: long ones lose their middle, because their ends tell them apart.
+/// A name that fits: the middle is cut, because the ends differ most.
 pub fn without_middle(text: &str, columns: usize, dots: &str) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let room = columns.saturating_sub(width(dots));
-    let tail = room.div_ceil(2);
+    let available = columns.saturating_sub(width(dots));
+    let tail = available.div_ceil(2);
     let end: Vec<char> = take_width(text.chars().rev(), tail);
-    let start: String = take_width(text.chars(), room - tail).into_iter().collect();
+    let start: String = take_width(text.chars(), available - tail).into_iter().collect();
     let end: String = end.into_iter().rev().collect();
     format!("{start}{dots}{end}")
 }
 
-/// A sentence that fits: its end goes.
+/// A sentence that fits: the end is cut.
 pub fn without_end(text: &str, columns: usize, dots: &str) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -44,8 +44,8 @@ pub fn without_end(text: &str, columns: usize, dots: &str) -> String {
 ///
 /// Without a width (pipes and files) it stays one line. A word that is longer than a line is broken inside.
 pub fn wrapped(text: &str, columns: Option<usize>, indent: usize) -> Vec<String> {
-    let room = columns.map(|columns| columns.max(indent + ROOM_MIN));
-    let Some(room) = room.filter(|room| visible_width(text) > *room) else {
+    let available = columns.map(|columns| columns.max(indent + COLUMNS_MIN));
+    let Some(available) = available.filter(|available| visible_width(text) > *available) else {
         return vec![text.to_owned()];
     };
     let start = text.len() - text.trim_start().len();
@@ -53,7 +53,7 @@ pub fn wrapped(text: &str, columns: Option<usize>, indent: usize) -> Vec<String>
     let (mut lines, mut is_empty) = (Vec::new(), true);
     for word in text.split_whitespace() {
         let gap = usize::from(!is_empty);
-        if !is_empty && visible_width(&line) + gap + visible_width(word) > room {
+        if !is_empty && visible_width(&line) + gap + visible_width(word) > available {
             lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
             is_empty = true;
         }
@@ -61,7 +61,7 @@ pub fn wrapped(text: &str, columns: Option<usize>, indent: usize) -> Vec<String>
             line.push(' ');
         }
         for letter in word.chars() {
-            if visible_width(&line) + letter.width().unwrap_or(0) > room {
+            if visible_width(&line) + letter.width().unwrap_or(0) > available {
                 lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
             }
             line.push(letter);
@@ -72,7 +72,7 @@ pub fn wrapped(text: &str, columns: Option<usize>, indent: usize) -> Vec<String>
     lines
 }
 
-/// The width of a text that may be painted: colour sequences take no room.
+/// The display width of a text without its colour sequences.
 fn visible_width(text: &str) -> usize {
     let mut painted = false;
     let plain = text.chars().filter(|letter| {
@@ -84,8 +84,8 @@ fn visible_width(text: &str) -> usize {
     plain.map(|letter| letter.width().unwrap_or(0)).sum()
 }
 
-/// However narrow the screen, a line has room for a short word beside its indent.
-const ROOM_MIN: usize = 8;
+/// Minimum width of the text after the indent.
+const COLUMNS_MIN: usize = 8;
 
 fn take_width(letters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
     let mut used = 0;
@@ -108,7 +108,7 @@ mod tests {
             ("fits", "one two", Some(10), &["one two"]),
             ("between words", "one two three four", Some(12), &["one two", "  three four"]),
             ("its blanks are kept while it fits", "- a:   b", Some(10), &["- a:   b"]),
-            ("colours take no room", "\u{1b}[2mone two\u{1b}[0m", Some(10), &["\u{1b}[2mone two\u{1b}[0m"]),
+            ("colours have no width", "\u{1b}[2mone two\u{1b}[0m", Some(10), &["\u{1b}[2mone two\u{1b}[0m"]),
             ("an indent of its own", "  one two three", Some(12), &["  one two", "  three"]),
             ("a word that is too long", "abcdefghijklmnop", Some(12), &["abcdefghijkl", "  mnop"]),
         ];
@@ -123,7 +123,7 @@ mod tests {
             ("fits", "abcdef", 6, "abcdef", "abcdef"),
             ("too long", "abcdefgh", 6, "ab…fgh", "abcde…"),
             ("wide letters", "名前名前名前", 7, "名…前", "名前名…"),
-            ("no room at all", "abcdef", 1, "…", "…"),
+            ("one column", "abcdef", 1, "…", "…"),
             ("a blank at the cut", "abcd efgh", 6, "ab…fgh", "abcd…"),
         ];
         for (case, text, columns, middle, end) in cases {

@@ -26,6 +26,7 @@ pub fn ansi(buffer: &Buffer, depth: ColorDepth) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_types, reason = "tests name colours")]
 mod tests {
     use ratatui::style::{Color, Style};
 

@@ -5,6 +5,8 @@
 //! - a background is drawn only where a cell has one of its own;
 //! - cell text is escaped, never markup.
 
+#![expect(clippy::disallowed_types, reason = "writes the colours of a drawn screen")]
+
 use std::fmt::Write as _;
 
 use ratatui::buffer::{Buffer, Cell, CellWidth as _};
@@ -111,14 +113,14 @@ pub fn svg(buffer: &Buffer, palette: &Palette) -> String {
 
 /// Adjacent cells of one style.
 struct Run {
-    look: Look,
+    style: CellStyle,
     start: u16,
     columns: u16,
     text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Look {
+struct CellStyle {
     text: [u8; 3],
     /// Set where the cell has its own background.
     background: Option<[u8; 3]>,
@@ -134,19 +136,19 @@ fn runs<'c>(cells: impl Iterator<Item = &'c Cell>, palette: &Palette) -> Vec<Run
         }
         let columns = cell.cell_width().max(1);
         covered = here + columns;
-        let look = Look::of(cell, palette);
+        let style = CellStyle::of(cell, palette);
         match runs.last_mut() {
-            Some(run) if run.look == look => {
+            Some(run) if run.style == style => {
                 run.columns += columns;
                 run.text.push_str(shown(cell.symbol()));
             }
-            Some(_) | None => runs.push(Run { look, start: here, columns, text: shown(cell.symbol()).to_owned() }),
+            Some(_) | None => runs.push(Run { style, start: here, columns, text: shown(cell.symbol()).to_owned() }),
         }
     }
     runs
 }
 
-impl Look {
+impl CellStyle {
     fn of(cell: &Cell, palette: &Palette) -> Self {
         let text = palette.resolve(cell.fg).unwrap_or(palette.text);
         let background = palette.resolve(cell.bg);
@@ -189,7 +191,7 @@ impl Look {
 
 impl Run {
     fn draw_background(&self, top: f64, out: &mut String) {
-        let Some(color) = self.look.background else { return };
+        let Some(color) = self.style.background else { return };
         let (left, width) = (left_of(self.start), f64::from(self.columns) * CELL_WIDTH);
         line(
             out,
@@ -201,8 +203,8 @@ impl Run {
     }
 
     fn draw_text(&self, top: f64, out: &mut String) {
-        let hidden = self.look.attributes.contains(Modifier::HIDDEN);
-        let is_blank = self.text.bytes().all(|byte| byte == b' ') && !self.look.shows_on_blank();
+        let hidden = self.style.attributes.contains(Modifier::HIDDEN);
+        let is_blank = self.text.bytes().all(|byte| byte == b' ') && !self.style.shows_on_blank();
         if hidden || is_blank {
             return;
         }
@@ -212,8 +214,8 @@ impl Run {
             format_args!(
                 r#"<text x="{left:.1}" y="{:.1}" textLength="{width:.1}" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="{}"{}>{}</text>"#,
                 top + BASELINE,
-                hex(self.look.text),
-                self.look.attributes(),
+                hex(self.style.text),
+                self.style.attributes(),
                 escaped(&self.text),
             ),
         );

@@ -152,7 +152,7 @@ fn field_holds(field: Field, values: &[Value], fields: &Fields<'_>, small: &mut 
 fn any_holds(values: &[Value], text: &str, small: &mut String) -> bool {
     let text = in_small_letters(text, small);
     values.iter().any(|value| match value {
-        Value::Plain(wanted) => text.strip_prefix(wanted.as_str()).is_some_and(goes_on_after_a_sign),
+        Value::Plain(wanted) => text.strip_prefix(wanted.as_str()).is_some_and(continues_after_a_sign),
         Value::Exact(wanted) => text == wanted,
         Value::Glob(glob) => glob.matches(text),
         Value::Inside(wanted) => text.contains(wanted.as_str()),
@@ -160,7 +160,7 @@ fn any_holds(values: &[Value], text: &str, small: &mut String) -> bool {
 }
 
 /// Whether the rest is empty or starts with a separator: `hosted` is a prefix of `hosted-oidc`, `host` is not.
-fn goes_on_after_a_sign(rest: &str) -> bool {
+fn continues_after_a_sign(rest: &str) -> bool {
     rest.chars().next().is_none_or(|letter| !letter.is_alphanumeric())
 }
 

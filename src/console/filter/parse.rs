@@ -10,12 +10,12 @@ use trueup_core::engine::glob::Glob;
 
 /// An invalid part of a filter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{says}")]
+#[error("{message}")]
 pub struct FilterProblem {
     /// Byte range of the error, on character boundaries.
     pub at: Range<usize>,
     /// One sentence.
-    pub says: String,
+    pub message: String,
     /// The most likely intended word.
     pub nearest: Option<&'static str>,
 }
@@ -208,8 +208,8 @@ impl Asked {
             (Key::Age, _) => Err(problem(whole, "expected `age>5m` or `age<2h`")),
             (Key::State, _) => Err(problem(whole, "expected `state:extra,drift`")),
             (Key::Field(_), _) => {
-                let says = format!("`{operator}` compares ages only; write `{key}:` or `{key}~`");
-                Err(problem(key_at.end..key_at.end + 1, &says))
+                let message = format!("`{operator}` compares ages only; write `{key}:` or `{key}~`");
+                Err(problem(key_at.end..key_at.end + 1, &message))
             }
         }
     }
@@ -217,11 +217,11 @@ impl Asked {
     fn unknown_key(&self) -> FilterProblem {
         let Self { key, key_at, .. } = self;
         let near = nearest(&key.to_ascii_lowercase(), &KEYS.map(|(name, _)| name));
-        let says = match near {
+        let message = match near {
             Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
             None => format!("unknown key `{key}`; quote the word to search for it"),
         };
-        FilterProblem { at: key_at.clone(), says, nearest: near }
+        FilterProblem { at: key_at.clone(), message, nearest: near }
     }
 }
 
@@ -267,11 +267,11 @@ fn state(part: &Part) -> Result<State, FilterProblem> {
         return Ok(state);
     }
     let near = nearest(&word, &State::ALL.map(State::as_str));
-    let says = match near {
+    let message = match near {
         Some(near) => format!("unknown state `{word}`; did you mean `{near}`?"),
         None => format!("unknown state `{word}`; use {}", State::ALL.map(State::as_str).join(", ")),
     };
-    Err(FilterProblem { at: part.at.clone(), says, nearest: near })
+    Err(FilterProblem { at: part.at.clone(), message, nearest: near })
 }
 
 /// `5m`, `2h30m`, `1w`.
@@ -302,6 +302,6 @@ fn joined(letters: &[Letter]) -> String {
     letters.iter().filter_map(letter).collect()
 }
 
-fn problem(at: Range<usize>, says: &str) -> FilterProblem {
-    FilterProblem { at, says: says.to_owned(), nearest: None }
+fn problem(at: Range<usize>, message: &str) -> FilterProblem {
+    FilterProblem { at, message: message.to_owned(), nearest: None }
 }

@@ -77,11 +77,6 @@ impl Filter {
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
-
-    /// Whether the result changes with time, so that a list must be filtered again.
-    pub fn asks_for_age(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term.test, Test::Older(_) | Test::Younger(_)))
-    }
 }
 
 impl FuzzyWord {

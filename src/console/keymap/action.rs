@@ -33,11 +33,11 @@ impl Group {
 
 /// Defines the enum and, from the same lines, everything known about each action, so that none is forgotten.
 macro_rules! actions {
-    ($($variant:ident $name:literal $group:ident $short:literal $says:literal;)*) => {
+    ($($variant:ident $name:literal $group:ident $short:literal $message:literal;)*) => {
         /// Something a key can be bound to.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Action {
-            $(#[doc = $says] $variant,)*
+            $(#[doc = $message] $variant,)*
         }
 
         impl Action {
@@ -58,8 +58,8 @@ macro_rules! actions {
             }
 
             /// One line, for help and docs.
-            pub fn says(self) -> &'static str {
-                match self { $(Self::$variant => $says),* }
+            pub fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message),* }
             }
         }
     };

@@ -154,5 +154,5 @@ fn layers(scope: Scope) -> impl Iterator<Item = Scope> {
 fn docs_line(row: &KeyRow) -> String {
     let key = |text: &String| format!("`{}`", text.replace('|', "\\|"));
     let keys = row.keys.iter().map(key).collect::<Vec<_>>().join(", ");
-    format!("| {keys} | `{}` | {} |\n", row.action.name(), row.action.says())
+    format!("| {keys} | `{}` | {} |\n", row.action.name(), row.action.message())
 }

@@ -16,7 +16,7 @@ pub const DEFAULT_KEYS: &str = include_str!("default.toml");
 pub struct KeymapProblem {
     /// Line number, counted from 1.
     pub line: usize,
-    pub says: String,
+    pub message: String,
 }
 
 /// A line of a key file: an action and its keys.
@@ -78,9 +78,9 @@ impl Keymap {
             } else {
                 self.clash(scope, &strokes).map(|clash| taken(action, &strokes, &clash))
             };
-            if let Some(says) = refusal {
+            if let Some(message) = refusal {
                 self.unbind(scope, action);
-                return Err(SettingsProblem::at(at, says));
+                return Err(SettingsProblem::at(at, message));
             }
             self.bind(scope, Binding { strokes, action });
         }
@@ -162,11 +162,11 @@ fn taken(action: Action, strokes: &[Stroke], clash: &Clash) -> String {
 
 fn on_line(problem: SettingsProblem, text: &str) -> KeymapProblem {
     let before = &text.as_bytes()[..problem.span.start.min(text.len())];
-    KeymapProblem { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, says: problem.says }
+    KeymapProblem { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, message: problem.message }
 }
 
 impl fmt::Display for KeymapProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.says)
+        write!(f, "line {}: {}", self.line, self.message)
     }
 }

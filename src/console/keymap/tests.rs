@@ -22,8 +22,8 @@ fn every_action_has_a_key_and_a_line_of_docs() {
                 assert_eq!(press(&keymap, row.scope, keys), Resolution::Act(*action), "{keys} in {:?}", row.scope);
             }
         }
-        assert!(docs.contains(&format!("| `{}` | {} |", action.name(), action.says())), "{}", action.name());
-        assert!(!action.says().ends_with('.') && !action.short().is_empty(), "{}", action.name());
+        assert!(docs.contains(&format!("| `{}` | {} |", action.name(), action.message())), "{}", action.name());
+        assert!(!action.message().ends_with('.') && !action.short().is_empty(), "{}", action.name());
         assert_eq!(Action::from_name(action.name()), Some(*action), "two actions are named {}", action.name());
     }
 }
@@ -118,13 +118,9 @@ fn two_actions_can_swap_their_keys() {
 #[test]
 fn problems_of_a_file_have_a_line_and_a_fix() {
     let cases = [
-        (
-            "unknown action",
-            "[list]\nreconcil = 'r'\n",
-            "line 2: `reconcil` is no known action; did you mean `reconcile`?",
-        ),
-        ("unknown scope", "[lists]\nopen = 'x'\n", "line 1: `lists` is no known place for keys; did you mean `list`?"),
-        ("unknown key", "[list]\n\nopen = ['entr']\n", "line 3: `entr` is no known key; did you mean `enter`?"),
+        ("unknown action", "[list]\nreconcil = 'r'\n", "line 2: unknown action `reconcil`; did you mean `reconcile`?"),
+        ("unknown scope", "[lists]\nopen = 'x'\n", "line 1: unknown place `lists` for keys; did you mean `list`?"),
+        ("unknown key", "[list]\n\nopen = ['entr']\n", "line 3: unknown key `entr`; did you mean `enter`?"),
         (
             "the key of another",
             "[list]\nopen = 'r'\n",

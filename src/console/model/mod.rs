@@ -30,7 +30,7 @@ pub use findings::{Findings, StateCounts, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
-pub use plan::{Moved, PlanSheet, PlannedChange, Show, Skipped, Totals};
+pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
 
@@ -39,7 +39,7 @@ use super::event::Focus;
 use super::keymap::{Action, Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{RequestId, Start};
-use super::theme::Signs;
+use super::theme::GlyphSet;
 use trueup_core::engine::SubjectId;
 use trueup_fleet::live::Update;
 
@@ -86,7 +86,7 @@ pub struct Model {
     /// Time of the last alert.
     pub alerted: Option<Timestamp>,
     /// Glyph set, on the screen and in exports.
-    pub signs: Signs,
+    pub signs: GlyphSet,
     pub themes: Vec<String>,
     pub theme: String,
     /// The theme at start.
@@ -156,7 +156,7 @@ impl Model {
             mouse: MouseHold::Taken,
             alert: Alert::Off,
             alerted: None,
-            signs: Signs::Unicode,
+            signs: GlyphSet::Unicode,
             themes: Vec::new(),
             theme: String::new(),
             theme_set: String::new(),

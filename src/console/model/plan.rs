@@ -26,7 +26,7 @@ pub struct PlanSheet {
     /// Actions in a pending dry run.
     pub trying: BTreeSet<String>,
     /// Findings that changed since the plan was made.
-    pub moved: BTreeMap<String, Moved>,
+    pub moved: BTreeMap<String, ChangedFinding>,
     /// List order: highest tier first, dependents after their dependencies.
     order: Vec<String>,
     /// Step of each action, by id. Empty when no action depends on another.
@@ -45,7 +45,7 @@ pub enum Show {
 
 /// A finding that changed since the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
+pub struct ChangedFinding {
     pub was: String,
     /// None when the finding no longer exists.
     pub is: Option<&'static str>,
@@ -218,7 +218,7 @@ impl PlanSheet {
         if is == Some(planned.verdict.as_str()) {
             self.moved.remove(finding);
         } else {
-            self.moved.insert(finding.to_owned(), Moved { was: planned.verdict.clone(), is });
+            self.moved.insert(finding.to_owned(), ChangedFinding { was: planned.verdict.clone(), is });
         }
     }
 

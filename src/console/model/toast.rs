@@ -20,7 +20,7 @@ pub enum ToastKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toast {
     pub kind: ToastKind,
-    pub says: String,
+    pub message: String,
     until: Timestamp,
 }
 
@@ -28,12 +28,12 @@ pub struct Toast {
 pub struct Toasts(Vec<Toast>);
 
 impl Toasts {
-    pub fn info(&mut self, says: impl Into<String>, now: Timestamp) {
-        self.push(ToastKind::Info, says.into(), now, STAYS);
+    pub fn info(&mut self, message: impl Into<String>, now: Timestamp) {
+        self.push(ToastKind::Info, message.into(), now, STAYS);
     }
 
-    pub fn error(&mut self, says: impl Into<String>, now: Timestamp) {
-        self.push(ToastKind::Error, says.into(), now, ERROR_STAYS);
+    pub fn error(&mut self, message: impl Into<String>, now: Timestamp) {
+        self.push(ToastKind::Error, message.into(), now, ERROR_STAYS);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Toast> {
@@ -54,10 +54,10 @@ impl Toasts {
         self.0.iter().map(|toast| toast.until).min()
     }
 
-    fn push(&mut self, kind: ToastKind, says: String, now: Timestamp, stays: Duration) {
+    fn push(&mut self, kind: ToastKind, message: String, now: Timestamp, stays: Duration) {
         let until = now.checked_add(stays).unwrap_or(Timestamp::MAX);
-        self.0.retain(|toast| toast.says != says);
-        self.0.push(Toast { kind, says, until });
+        self.0.retain(|toast| toast.message != message);
+        self.0.push(Toast { kind, message, until });
         if self.0.len() > COUNT_MAX {
             self.0.remove(0);
         }
@@ -87,6 +87,6 @@ mod tests {
     fn the_oldest_message_is_dropped() {
         let mut toasts = Toasts::default();
         (0..6).for_each(|number| toasts.error(number.to_string(), at(0)));
-        assert_eq!(toasts.iter().map(|toast| toast.says.as_str()).collect::<Vec<_>>(), ["2", "3", "4", "5"]);
+        assert_eq!(toasts.iter().map(|toast| toast.message.as_str()).collect::<Vec<_>>(), ["2", "3", "4", "5"]);
     }
 }

@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -27,7 +27,7 @@ const GUTTER: u16 = 2;
 
 /// Style of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct TableStyle {
     pub header: Style,
     /// Style of the whole cursor row.
     pub cursor: Style,
@@ -46,7 +46,7 @@ pub struct TableView<'a> {
     pub columns: &'a [Column],
     /// The sorted column.
     pub sort: Option<(usize, Direction)>,
-    pub look: &'a Look,
+    pub style: &'a TableStyle,
     /// Index of the first drawn row.
     pub first: usize,
     /// Number of rows.
@@ -57,13 +57,13 @@ pub struct TableView<'a> {
 
 /// A row to draw.
 pub trait TableRow {
-    fn look(&self) -> RowLook;
+    fn style(&self) -> RowStyle;
     /// The cell of a column, by index.
     fn cell(&self, column: usize) -> Cell<'_>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RowLook {
+pub struct RowStyle {
     pub cursor: bool,
     pub marked: bool,
     pub tone: Tone,
@@ -108,7 +108,6 @@ pub struct TableHits {
     /// Index of the row on the first line.
     pub first: usize,
     pub total: usize,
-    pub scrollbar: Option<Rect>,
 }
 
 impl<'a> Cell<'a> {
@@ -138,27 +137,6 @@ impl TableView<'_> {
     }
 }
 
-impl TableHits {
-    /// The row at a position.
-    pub fn row_at(&self, at: Position) -> Option<usize> {
-        let line = self.body.contains(at).then(|| usize::from(at.y - self.body.y))?;
-        Some(self.first + line).filter(|index| *index < self.total)
-    }
-
-    /// The column whose header is at a position.
-    pub fn column_at(&self, at: Position) -> Option<usize> {
-        self.header.iter().find(|(title, _)| title.contains(at)).map(|(_, column)| *column)
-    }
-
-    /// The first row when the scrollbar is dragged here.
-    pub fn pulled_to(&self, at: Position) -> Option<usize> {
-        let bar = self.scrollbar.filter(|bar| bar.contains(at))?;
-        let lines = usize::from(bar.height);
-        let hidden = self.total.saturating_sub(lines);
-        Some(hidden * usize::from(at.y - bar.y) / (lines.max(2) - 1))
-    }
-}
-
 /// Draws the header on the first line of the area and rows on the others.
 pub fn draw<R: TableRow>(
     view: &TableView<'_>,
@@ -176,14 +154,14 @@ pub fn draw<R: TableRow>(
     for (y, row) in (body.top()..body.bottom()).zip(rows) {
         draw_row(view, &placed, &row, Rect { y, height: 1, ..body }, buffer);
     }
-    let scrollbar = draw_scrollbar(view, body, buffer);
-    TableHits { header, body, first: view.first, total: view.total, scrollbar }
+    draw_scrollbar(view, body, buffer);
+    TableHits { header, body, first: view.first, total: view.total }
 }
 
 fn draw_header(view: &TableView<'_>, placed: &[Placed], area: Rect, buffer: &mut Buffer) -> Vec<(Rect, usize)> {
-    let glyphs = &view.look.glyphs;
+    let glyphs = &view.style.glyphs;
     let line = Rect { height: 1, ..area };
-    buffer.set_style(line, view.look.header);
+    buffer.set_style(line, view.style.header);
     let mut titles = Vec::with_capacity(placed.len());
     for one in placed {
         let column = &view.columns[one.index];
@@ -205,19 +183,19 @@ fn draw_header(view: &TableView<'_>, placed: &[Placed], area: Rect, buffer: &mut
 }
 
 fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: Rect, buffer: &mut Buffer) {
-    let Look { cursor, mark, doomed, dimmed, glyphs, header: _, scrollbar: _ } = view.look;
-    let look = row.look();
-    let tone = match look.tone {
+    let TableStyle { cursor, mark, doomed, dimmed, glyphs, header: _, scrollbar: _ } = view.style;
+    let style = row.style();
+    let tone = match style.tone {
         Tone::Plain => Style::new(),
         Tone::Doomed => *doomed,
         Tone::Dimmed => *dimmed,
     };
-    if look.cursor {
+    if style.cursor {
         // Applied first, so that a coloured cell keeps its colour.
         buffer.set_style(line, *cursor);
         write(glyphs.cursor, Style::new(), line.x + 1, line.y, buffer);
     }
-    if look.marked {
+    if style.marked {
         write(glyphs.mark, *mark, line.x, line.y, buffer);
     }
     for one in placed {
@@ -300,12 +278,9 @@ fn write(text: &str, style: Style, mut x: u16, y: u16, buffer: &mut Buffer) -> u
 }
 
 /// Draws the scrollbar on the border when not all rows are visible.
-fn draw_scrollbar(view: &TableView<'_>, body: Rect, buffer: &mut Buffer) -> Option<Rect> {
+fn draw_scrollbar(view: &TableView<'_>, body: Rect, buffer: &mut Buffer) {
     let lines = usize::from(body.height);
-    if lines == 0 || view.total <= lines {
-        return None;
-    }
-    let bar = Rect { x: view.border?, width: 1, ..body };
+    let Some(x) = view.border.filter(|_| lines > 0 && view.total > lines) else { return };
     let hidden = view.total - lines;
     let thumb = (lines * lines / view.total).max(1);
     let travel = lines - thumb;
@@ -316,12 +291,11 @@ fn draw_scrollbar(view: &TableView<'_>, body: Rect, buffer: &mut Buffer) -> Opti
         first => (travel * first / hidden).clamp(travel.min(1), travel.saturating_sub(1).max(travel.min(1))),
     };
     for line in top..top + thumb {
-        let y = bar.y + u16::try_from(line).unwrap_or(0);
-        if let Some(cell) = buffer.cell_mut((bar.x, y)) {
-            cell.set_symbol(view.look.glyphs.thumb).set_style(view.look.scrollbar);
+        let y = body.y + u16::try_from(line).unwrap_or(0);
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_symbol(view.style.glyphs.thumb).set_style(view.style.scrollbar);
         }
     }
-    Some(bar)
 }
 
 #[cfg(test)]

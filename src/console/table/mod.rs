@@ -15,7 +15,7 @@ mod order;
 mod text;
 
 pub use age::{age, next_change};
-pub use draw::{Cell, Cut, Look, RowLook, TableHits, TableRow, TableView, Tone, draw};
+pub use draw::{Cell, Cut, RowStyle, TableHits, TableRow, TableStyle, TableView, Tone, draw};
 pub use layout::{Align, Column, Placed, layout};
 pub use list::{Applied, CursorFate, ListState, Rows};
 pub use order::{Direction, Membership, Order};

@@ -7,6 +7,8 @@
 //!
 //! Elsewhere: choosing a theme by it (`run`).
 
+#![expect(clippy::disallowed_methods, reason = "bounds the wait for the terminal's reply")]
+
 use std::io;
 use std::time::{Duration, Instant};
 

@@ -6,6 +6,8 @@
 //!
 //! Pure: the environment is a function parameter.
 
+#![expect(clippy::disallowed_types, reason = "reduces colours to what the terminal has")]
+
 use std::ffi::OsString;
 
 use ratatui::style::Color;

@@ -21,25 +21,39 @@ pub enum Step {
     Incomplete,
 }
 
-/// Decodes an incomplete sequence after a timeout: an escape key, or a letter with alt. A paste has no timeout: pasted text
-/// must never be read as keys.
+/// Decodes an incomplete sequence after a timeout: an escape key, a letter with alt, or a paste whose end never came.
 pub fn give_up(bytes: &[u8]) -> Step {
     match bytes {
         [] => Step::Incomplete,
-        paste if paste.starts_with(PASTE_START) => Step::Incomplete,
+        paste if is_paste(paste) => pasted(&paste[PASTE_START.len()..], paste.len()),
         [b'\x1b'] => key(KeyCode::Esc, KeyModifiers::NONE, 1),
         [b'\x1b', letter] => key(KeyCode::Char(char::from(*letter)), KeyModifiers::ALT, 2),
         _ => Step::Skip(bytes.len()),
     }
 }
 
+/// Whether these bytes begin a paste whose end has not arrived.
+pub fn is_paste(bytes: &[u8]) -> bool {
+    bytes.starts_with(PASTE_START)
+}
+
+/// Decodes the rest of a paste that was cut: everything up to its end is skipped, so that none of it is read as keys.
+pub fn rest_of_paste(bytes: &[u8]) -> Step {
+    match end_of_paste(bytes) {
+        Some(end) => Step::Skip(end + PASTE_END.len()),
+        // The end itself may arrive in two parts.
+        None if bytes.len() >= PASTE_END.len() => Step::Skip(bytes.len() + 1 - PASTE_END.len()),
+        None => Step::Incomplete,
+    }
+}
+
 /// Limit of a sequence, except for pastes.
 const SEQUENCE_BYTES_MAX: usize = 4096;
-/// Limit of a paste. The rest is cut.
+/// Limit of a paste. The rest is skipped.
 const PASTE_BYTES_MAX: usize = 1 << 20;
 
 const PASTE_START: &[u8] = b"\x1b[200~";
-const PASTE_END: &[u8] = b"\x1b[201~";
+pub const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// Decodes the first event.
 pub fn decode(bytes: &[u8]) -> Step {
@@ -139,13 +153,20 @@ fn sequence(bytes: &[u8], rest: &[u8]) -> Step {
 
 fn paste(bytes: &[u8], start: usize) -> Step {
     let rest = &bytes[start..];
-    match rest.windows(PASTE_END.len()).position(|window| window == PASTE_END) {
-        Some(end) => {
-            let kept = &rest[..end.min(PASTE_BYTES_MAX)];
-            Step::Event(Event::Paste(String::from_utf8_lossy(kept).into_owned()), start + end + PASTE_END.len())
-        }
+    match end_of_paste(rest) {
+        Some(end) => pasted(&rest[..end], start + end + PASTE_END.len()),
+        None if rest.len() > PASTE_BYTES_MAX => pasted(rest, bytes.len()),
         None => Step::Incomplete,
     }
+}
+
+fn pasted(text: &[u8], used: usize) -> Step {
+    let kept = &text[..text.len().min(PASTE_BYTES_MAX)];
+    Step::Event(Event::Paste(String::from_utf8_lossy(kept).into_owned()), used)
+}
+
+fn end_of_paste(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(PASTE_END.len()).position(|window| window == PASTE_END)
 }
 
 /// `ESC [ 5 ; 2 ~`

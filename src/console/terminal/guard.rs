@@ -57,12 +57,12 @@ const FRAME_END: &[u8] = b"\x1b[?2026l\x1b[0m";
 ///
 /// Stays on its thread: a panic there, and only there, restores the terminal.
 pub struct Guard {
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<TerminalState>>,
     _stays_on_its_thread: PhantomData<*const ()>,
 }
 
 /// State shared by the guard and the panic hook.
-pub(super) struct Held {
+pub(super) struct TerminalState {
     sink: Box<dyn Sink>,
     /// Active modes, the last one last.
     modes: Vec<Mode>,
@@ -83,7 +83,7 @@ impl Guard {
     /// # Errors
     /// The terminal closed, or there is none; then nothing stays set.
     pub fn enter(sink: Box<dyn Sink>, modes: &[Mode]) -> io::Result<Self> {
-        let held = Held { sink, modes: Vec::new(), hold: Hold::Ours };
+        let held = TerminalState { sink, modes: Vec::new(), hold: Hold::Ours };
         let guard = Self { held: Arc::new(Mutex::new(held)), _stays_on_its_thread: PhantomData };
         panic::own(&guard.held);
         guard.lock().set(modes)?;
@@ -163,7 +163,7 @@ impl Guard {
         self.lock().sink.size()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, TerminalState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -176,7 +176,7 @@ impl Drop for Guard {
     }
 }
 
-impl Held {
+impl TerminalState {
     /// Undoes every mode, and records what to set again.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
         match self.hold {

@@ -4,7 +4,9 @@
 //! - the terminal is read only while this is polled, without a thread: after [`Input::stop`] nothing reads, so that another
 //!   program gets every key;
 //! - waiting on a stopped input never returns, so that the loop needs no special case;
-//! - a single escape is the key when nothing followed within [`ESCAPE_WAIT`].
+//! - a single escape is the key when nothing followed within [`ESCAPE_WAIT`];
+//! - a paste ends with its end mark, after [`PASTE_SILENCE`], at its size limit or with ctrl-c: no input leaves the keyboard
+//!   without effect.
 //!
 //! Elsewhere: decoding (`decode`).
 
@@ -19,19 +21,29 @@ use rustix::fs::OFlags;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
 
-use super::decode::{Step, decode, give_up};
+use super::decode::{PASTE_END, Step, decode, give_up, is_paste, rest_of_paste};
 
 /// The user's input.
 pub struct Input {
     tty: Option<AsyncFd<File>>,
     resized: Signal,
     bytes: Vec<u8>,
+    /// When bytes arrived last.
+    last_read: Instant,
+    /// The rest of a paste that was cut is skipped.
+    skips_paste: bool,
 }
 
 /// How long the rest of a sequence may take: longer than the gap between packets of one write, shorter than between two
 /// keys.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
+
+/// How long a paste may be silent before it ends without its end mark. Terminals send it in one go.
+const PASTE_SILENCE: Duration = Duration::from_secs(2);
+
+const CTRL_C: u8 = 0x03;
 
 /// More than a user types or scrolls between two frames.
 const READ_BYTES: usize = 4096;
@@ -43,7 +55,7 @@ impl Input {
     /// There is no terminal.
     pub fn start() -> io::Result<Self> {
         let resized = signal(SignalKind::window_change())?;
-        Ok(Self { tty: Some(open()?), resized, bytes: Vec::new() })
+        Ok(Self { tty: Some(open()?), resized, bytes: Vec::new(), last_read: Instant::now(), skips_paste: false })
     }
 
     /// Returns the next event. Cancel-safe.
@@ -56,7 +68,8 @@ impl Input {
                 return Ok(event);
             }
             let Some(tty) = &self.tty else { return std::future::pending().await };
-            let is_beginning = give_up(&self.bytes) != Step::Incomplete;
+            let patience = self.patience();
+            let deadline = self.last_read + patience.unwrap_or_default();
             tokio::select! {
                 biased;
                 _ = self.resized.recv() => {
@@ -64,8 +77,8 @@ impl Input {
                     return Ok(Event::Resize(columns, rows));
                 }
                 ready = tty.readable() => drop(ready?),
-                () = tokio::time::sleep(ESCAPE_WAIT), if is_beginning => {
-                    if let Some(event) = self.take(give_up(&self.bytes)) {
+                () = tokio::time::sleep_until(deadline), if patience.is_some() => {
+                    if let Some(event) = self.give_up() {
                         return Ok(event);
                     }
                 }
@@ -79,13 +92,14 @@ impl Input {
     /// The terminal closed.
     pub fn ready(&mut self) -> io::Result<Option<Event>> {
         loop {
-            match decode(&self.bytes) {
+            let step = if self.skips_paste { rest_of_paste(&self.bytes) } else { decode(&self.bytes) };
+            match step {
                 Step::Incomplete => {
                     if self.read()? == 0 {
                         return Ok(None);
                     }
                 }
-                step => {
+                step @ (Step::Event(..) | Step::Skip(_)) => {
                     if let Some(event) = self.take(step) {
                         return Ok(Some(event));
                     }
@@ -98,6 +112,7 @@ impl Input {
     pub fn stop(&mut self) {
         self.tty = None;
         self.bytes.clear();
+        self.skips_paste = false;
     }
 
     /// Resumes reading.
@@ -111,19 +126,43 @@ impl Input {
         Ok(())
     }
 
+    fn is_in_paste(&self) -> bool {
+        self.skips_paste || is_paste(&self.bytes)
+    }
+
+    /// How long the rest of an incomplete sequence may take; nothing when there is none.
+    fn patience(&self) -> Option<Duration> {
+        match (self.is_in_paste(), self.bytes.is_empty()) {
+            (true, _) => Some(PASTE_SILENCE),
+            (false, false) => Some(ESCAPE_WAIT),
+            (false, true) => None,
+        }
+    }
+
+    /// Ends a sequence whose rest did not come in time.
+    fn give_up(&mut self) -> Option<Event> {
+        if self.skips_paste {
+            self.bytes.clear();
+            self.skips_paste = false;
+            return None;
+        }
+        let event = self.take(give_up(&self.bytes));
+        self.skips_paste = false;
+        event
+    }
+
     /// Removes a step's bytes.
     fn take(&mut self, step: Step) -> Option<Event> {
-        match step {
-            Step::Event(event, used) => {
-                self.bytes.drain(..used);
-                Some(event)
-            }
-            Step::Skip(used) => {
-                self.bytes.drain(..used);
-                None
-            }
-            Step::Incomplete => None,
-        }
+        let (event, used) = match step {
+            Step::Event(event, used) => (Some(event), used),
+            Step::Skip(used) => (None, used),
+            Step::Incomplete => return None,
+        };
+        let ended = self.bytes[..used].ends_with(PASTE_END);
+        let is_paste = self.skips_paste || matches!(event, Some(Event::Paste(_)));
+        self.skips_paste = is_paste && !ended;
+        self.bytes.drain(..used);
+        event
     }
 
     /// Reads without blocking. Returns the number of bytes.
@@ -133,6 +172,12 @@ impl Input {
         match tty.try_io(Interest::READABLE, |mut file| file.read(&mut space)) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => {
+                // Alone in its read, it was pressed and not pasted.
+                if space[..count] == [CTRL_C] && self.is_in_paste() {
+                    self.bytes.clear();
+                    self.skips_paste = false;
+                }
+                self.last_read = Instant::now();
                 self.bytes.extend_from_slice(&space[..count]);
                 Ok(count)
             }

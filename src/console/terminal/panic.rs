@@ -10,14 +10,14 @@ use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
 use std::thread::{self, ThreadId};
 
-use super::guard::Held;
+use super::guard::TerminalState;
 
 /// Open terminals. One in the program; several in its tests.
 static OWNERS: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
 struct Owner {
     thread: ThreadId,
-    held: Weak<Mutex<Held>>,
+    held: Weak<Mutex<TerminalState>>,
 }
 
 /// The thread of a panic.
@@ -27,14 +27,14 @@ enum Panicked {
     TheOwner,
     /// Another thread, while a terminal is open.
     AnotherThread,
-    NobodyHolds,
+    NotAcquired,
 }
 
-pub(super) fn own(held: &Arc<Mutex<Held>>) {
+pub(super) fn own(held: &Arc<Mutex<TerminalState>>) {
     owners().push(Owner { thread: thread::current().id(), held: Arc::downgrade(held) });
 }
 
-pub(super) fn disown(held: &Arc<Mutex<Held>>) {
+pub(super) fn disown(held: &Arc<Mutex<TerminalState>>) {
     owners().retain(|owner| !std::ptr::eq(owner.held.as_ptr(), Arc::as_ptr(held)));
 }
 
@@ -44,7 +44,7 @@ pub(super) fn disown(held: &Arc<Mutex<Held>>) {
 pub fn install_panic_hook(background: impl Fn(String) + Send + Sync + 'static) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| match whose() {
-        Panicked::TheOwner | Panicked::NobodyHolds => before(info),
+        Panicked::TheOwner | Panicked::NotAcquired => before(info),
         Panicked::AnotherThread => background(panic_message(info)),
     }));
 }
@@ -53,19 +53,19 @@ pub fn install_panic_hook(background: impl Fn(String) + Send + Sync + 'static) {
 fn whose() -> Panicked {
     let owners = owners();
     if owners.is_empty() {
-        return Panicked::NobodyHolds;
+        return Panicked::NotAcquired;
     }
     let Some(owner) = owners.iter().find(|owner| owner.thread == thread::current().id()) else {
         return Panicked::AnotherThread;
     };
-    let Some(held) = owner.held.upgrade() else { return Panicked::NobodyHolds };
+    let Some(held) = owner.held.upgrade() else { return Panicked::NotAcquired };
     let mut held = match held.try_lock() {
         Ok(held) => held,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         // The panic happened inside a write. Unwinding drops the guard, which restores the terminal.
         Err(TryLockError::WouldBlock) => return Panicked::TheOwner,
     };
-    // Suspended, not closed: if the panic is caught, the terminal can be taken back. Restoring may fail; the message is
+    // Suspended, not closed: if the panic is caught, the terminal can be acquired again. Restoring may fail; the message is
     // printed either way.
     let _ = held.suspend();
     Panicked::TheOwner
@@ -77,10 +77,10 @@ fn owners() -> std::sync::MutexGuard<'static, Vec<Owner>> {
 
 /// Message and location of a panic.
 fn panic_message(info: &PanicHookInfo<'_>) -> String {
-    let says = message(info.payload());
+    let message = message(info.payload());
     match info.location() {
-        Some(place) => format!("{says} ({}:{})", place.file(), place.line()),
-        None => says.to_owned(),
+        Some(place) => format!("{message} ({}:{})", place.file(), place.line()),
+        None => message.to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - the other program gets the terminal in its original modes, and every key;
-//! - the terminal is taken back only after SIGCONT, or when the other program exited;
+//! - the terminal is acquired again only after SIGCONT, or when the other program exited;
 //! - ctrl-z in the other program suspends us with it, so that the shell sees its whole job stopped.
 
 use std::io;
@@ -42,7 +42,7 @@ pub async fn rest(screen: &mut Screen, input: &mut Input, signals: &mut Signals,
 /// On a termination signal the program is terminated too, and [`Signals::next`] reports the signal afterwards.
 ///
 /// # Errors
-/// The program cannot be started (the terminal is taken back), or the terminal closed.
+/// The program cannot be started (the terminal is acquired again), or the terminal closed.
 pub async fn hand_over(
     screen: &mut Screen,
     input: &mut Input,

@@ -2,6 +2,8 @@
 //!
 //! Invariants: parameters are never empty. `ESC[;m` resets everything, which removes a selection when colours are off.
 
+#![expect(clippy::disallowed_types, reason = "writes colours as escape sequences")]
+
 use std::io::Write as _;
 
 use ratatui::buffer::Cell;

@@ -249,7 +249,7 @@ fn read_only_offers_neither_a_dry_run_nor_an_approval() {
     stage.planned(fixtures::plan(fixtures::actions())).forget();
     assert_eq!(stage.keys("D a").take_tasks(), [""; 0]);
     assert!(stage.model.layer.is_none());
-    assert!(stage.toasts().iter().all(|says| says.contains("read-only")), "{:?}", stage.toasts());
+    assert!(stage.toasts().iter().all(|message| message.contains("read-only")), "{:?}", stage.toasts());
     let screen = stage.draw(120, 40);
     assert!(!screen.contains("a approve") && !screen.contains("D dry run"), "{screen}");
 }
@@ -261,7 +261,7 @@ fn only_included_actions_are_dry_run_and_sent() {
     // The second needs the first.
     assert_eq!(stage.keys("j space D").take_tasks(), ["dry run a4 a6"]);
     stage.keys("G space");
-    assert!(stage.toasts().iter().any(|says| says.starts_with("cannot include: not-complete")));
+    assert!(stage.toasts().iter().any(|message| message.starts_with("cannot include: not-complete")));
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn while_one_plan_is_applied_no_other_is_approved_or_undone() {
 #[test]
 fn back_closes_one_level_at_a_time() {
     let mut stage = TestConsole::full();
-    stage.keys("1 /state:extra enter enter").reply(TaskReply::Notice { says: "hello".to_owned() });
+    stage.keys("1 /state:extra enter enter").reply(TaskReply::Notice { message: "hello".to_owned() });
     let seen = |stage: &TestConsole| {
         let filter = stage.model.checks[0].filter_text.clone();
         (stage.toasts().len(), stage.model.pane, filter, stage.model.screen())
@@ -469,7 +469,8 @@ fn every_key_of_the_hint_line_has_an_effect() {
             let mut stage = console_after(screen);
             let before = stage.draw(200, 60);
             stage.keys(key);
-            let refused = stage.toasts().iter().any(|says| refusals.iter().any(|refusal| says.starts_with(refusal)));
+            let refused =
+                stage.toasts().iter().any(|message| refusals.iter().any(|refusal| message.starts_with(refusal)));
             let is_asked = !stage.tasks.is_empty() || !stage.wishes.is_empty();
             let is_seen = stage.draw(200, 60) != before || is_asked || stage.has_ended;
             assert!(is_seen && !refused, "{hint:?} after {screen:?}: {:?}", stage.toasts());
@@ -480,7 +481,7 @@ fn every_key_of_the_hint_line_has_an_effect() {
 #[test]
 fn a_failed_start_is_shown_and_can_be_quit() {
     let mut stage = TestConsole::starting();
-    stage.reply(TaskReply::NotStarted { says: "no kubeconfig".to_owned() });
+    stage.reply(TaskReply::NotStarted { message: "no kubeconfig".to_owned() });
     assert_eq!(stage.model.standing, Standing::Failed("no kubeconfig".to_owned()));
     assert!(stage.keys("q").has_ended);
     assert!(TestConsole::starting().keys("ctrl-c").has_ended);

@@ -31,7 +31,7 @@ pub const PARTS: CheckName = CheckName("toy-parts");
 const COPIES_INTRODUCED: CheckDescription = CheckDescription {
     title: "Copies",
     short: "COPIES",
-    says: "copies of secrets that something still refers to",
+    message: "copies of secrets that something still refers to",
     columns: &[],
     verdict_width: 16,
     forms: &[],
@@ -40,7 +40,7 @@ const COPIES_INTRODUCED: CheckDescription = CheckDescription {
 const PARTS_INTRODUCED: CheckDescription = CheckDescription {
     title: "Cloud parts",
     short: "PARTS",
-    says: "parts of an account and the order they go in",
+    message: "parts of an account and the order they go in",
     columns: &[
         Column { title: "ZONE", side: Side::Left, width: 8, grows: true, rank: 5 },
         Column { title: "DISKS", side: Side::Right, width: 5, grows: false, rank: 6 },
@@ -82,7 +82,7 @@ fn guest(name: &str, class: RiskClass, link: Link) -> Cluster {
 
 /// Every link there is, and three guests under the first cluster.
 pub fn clusters() -> BTreeMap<ClusterName, Option<Cluster>> {
-    let gap = |cause, says: &str| Gap::new(cause, says);
+    let gap = |cause, message: &str| Gap::new(cause, message);
     let all = [
         cluster("mgmt-eu", RiskClass::Prod, Link::Live { since: ago(7_200) }),
         guest("guest-payments", RiskClass::Prod, Link::Live { since: ago(65) }),
@@ -218,8 +218,8 @@ fn parts() -> Vec<(SubjectId, Option<CurrentJudgement>)> {
 
 /// A subject as its check explains it: with everything a detail can show.
 pub fn subject_detail(subject: &SubjectId) -> SubjectDetail {
-    let evidence = |says: &str, object: &str, field: &str, version: &str| Evidence {
-        says: says.to_owned(),
+    let evidence = |message: &str, object: &str, field: &str, version: &str| Evidence {
+        message: message.to_owned(),
         object: object.to_owned(),
         field: field.to_owned(),
         resource_version: version.to_owned(),

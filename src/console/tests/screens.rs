@@ -11,7 +11,7 @@ use crate::console::event::What;
 use crate::console::model::{Run, RunState};
 use crate::console::task::{ObjectSheet, Stage as Step, TaskReply, Tried};
 use crate::console::testing::{TestConsole, after, ago};
-use crate::console::theme::Signs;
+use crate::console::theme::GlyphSet;
 use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{Action, Chosen, Plan, State, Tier, Undo};
@@ -301,7 +301,7 @@ fn every_wait(stage: &mut TestConsole) {
 fn every_end(stage: &mut TestConsole) {
     let ends = [
         ("a1", ActionResult::Done(VerifiedState::Gone)),
-        ("a2", ActionResult::TakenBack { why: "OAuth/cluster refers to it now".to_owned() }),
+        ("a2", ActionResult::Restored { why: "OAuth/cluster refers to it now".to_owned() }),
         (
             "a4",
             ActionResult::Skipped { class: Skip::Stale, why: "changed since the preview (rv 41, was 40)".to_owned() },
@@ -457,8 +457,8 @@ fn frame() -> States {
             "not started",
             made(TestConsole::starting(), |stage| {
                 stage.model.instead =
-                    &["Look around without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
-                stage.reply(TaskReply::NotStarted { says: failed.to_owned() });
+                    &["Try it without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
+                stage.reply(TaskReply::NotStarted { message: failed.to_owned() });
             }),
         ),
         ("read-only", TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
@@ -476,12 +476,12 @@ fn frame() -> States {
 }
 
 fn messages(stage: &mut TestConsole) {
-    stage.reply(TaskReply::Notice { says: "copied".to_owned() });
+    stage.reply(TaskReply::Notice { message: "copied".to_owned() });
     stage.reply(TaskReply::ServiceRestarted { what: "the watch of mgmt-eu".to_owned() });
     let why = "guest-payments: the server refused it, because the namespace openshift-config is being terminated, and \
                what is being terminated takes nothing new";
     stage.reply(TaskReply::Planned { ask: stage.model.planning.unwrap_or_default(), plan: Err(why.to_owned()) });
-    stage.reply(TaskReply::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
+    stage.reply(TaskReply::Accepted { message: Err("invalid date `soon`; use YYYY-MM-DD".to_owned()) });
 }
 
 pub fn all() -> Vec<(&'static str, States)> {
@@ -515,7 +515,7 @@ fn every_screen_matches_its_snapshot() {
 fn every_screen_is_ascii_in_plain_mode() {
     for (screen, states) in all() {
         for (state, mut stage) in states {
-            stage.model.signs = Signs::Plain;
+            stage.model.signs = GlyphSet::Plain;
             for (width, height) in crate::console::testing::SIZES {
                 let text = stage.draw(width, height);
                 // What comes from clusters is escaped; what the console says itself has a plain twin.
@@ -550,7 +550,7 @@ fn a_screen_that_is_too_small_shows_the_required_size() {
 
 #[test]
 fn hostile_names_are_escaped_on_every_screen() {
-    for signs in [Signs::Unicode, Signs::Plain] {
+    for signs in [GlyphSet::Unicode, GlyphSet::Plain] {
         let mut stage = full(hostile);
         stage.model.signs = signs;
         let text = stage.draw(200, 60);

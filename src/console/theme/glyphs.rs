@@ -10,73 +10,123 @@ use trueup_core::world::Link;
 
 /// The glyph set the terminal or the user can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signs {
+pub enum GlyphSet {
     Unicode,
     /// ASCII only: for other locales, and for screen readers, which read box drawing aloud.
     Plain,
 }
 
-/// One set of glyphs.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Glyphs {
-    /// In the order of [`State::ALL`].
-    states: [&'static str; 8],
-    pub link_live: &'static str,
+/// Declares the glyphs, each as `name: Unicode | ASCII`.
+macro_rules! glyphs {
+    ($($(#[$doc:meta])* $name:ident: $unicode:literal | $ascii:literal,)+) => {
+        /// One set of glyphs.
+        #[derive(Debug, PartialEq, Eq)]
+        pub struct Glyphs {
+            /// In the order of [`State::ALL`].
+            states: [&'static str; State::ALL.len()],
+            /// From empty to full.
+            sparks: [&'static str; 8],
+            $($(#[$doc])* pub $name: &'static str,)+
+            pub ellipsis: &'static str,
+            pub arrow: &'static str,
+            pub borders: border::Set<'static>,
+            /// Corners of stacked panes: left and right.
+            pub joints: (&'static str, &'static str),
+        }
+
+        static UNICODE: Glyphs = Glyphs {
+            states: ["=", "+", "−", "≠", "◔", "?", "!", "⊘"],
+            sparks: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+            $($name: $unicode,)+
+            ellipsis: "…",
+            arrow: "→",
+            borders: border::PLAIN,
+            joints: ("├", "┤"),
+        };
+
+        static PLAIN: Glyphs = Glyphs {
+            states: ["=", "+", "-", "~", "o", "?", "!", "x"],
+            sparks: ["_", ".", ",", ":", "-", "=", "+", "#"],
+            $($name: $ascii,)+
+            ellipsis: "...",
+            arrow: "->",
+            borders: border::Set {
+                top_left: "+",
+                top_right: "+",
+                bottom_left: "+",
+                bottom_right: "+",
+                vertical_left: "|",
+                vertical_right: "|",
+                horizontal_top: "-",
+                horizontal_bottom: "-",
+            },
+            joints: ("+", "+"),
+        };
+
+        /// Every glyph of a set except the two texts.
+        #[cfg(test)]
+        fn signs(glyphs: &Glyphs) -> Vec<&'static str> {
+            let Glyphs { states, sparks, $($name,)+ ellipsis: _, arrow: _, borders, joints } = glyphs;
+            let mut all = vec![$(*$name,)+ joints.0, joints.1];
+            all.extend(states);
+            all.extend(sparks);
+            all.extend([borders.top_left, borders.top_right, borders.bottom_left, borders.bottom_right]);
+            all.extend([borders.vertical_left, borders.vertical_right, borders.horizontal_top, borders.horizontal_bottom]);
+            all
+        }
+    };
+}
+
+glyphs! {
+    link_live: "●" | "*",
     /// Connecting or listing.
-    pub link_busy: &'static str,
-    pub link_stale: &'static str,
-    pub link_failed: &'static str,
-    pub link_idle: &'static str,
+    link_busy: "◐" | ":",
+    link_stale: "◔" | "o",
+    link_failed: "✕" | "x",
+    link_idle: "○" | ".",
     /// A snapshot folder.
-    pub link_recorded: &'static str,
-    pub cursor: &'static str,
-    pub mark: &'static str,
+    link_recorded: "■" | "#",
+    cursor: "▸" | ">",
+    mark: "✓" | "*",
     /// Effect of the plan on a row.
-    pub ghost_create: &'static str,
-    pub ghost_update: &'static str,
-    pub ghost_delete: &'static str,
+    ghost_create: "+" | "+",
+    ghost_update: "~" | "~",
+    ghost_delete: "−" | "-",
     /// Before a child with siblings below it.
-    pub tree_branch: &'static str,
+    tree_branch: "├ " | "|-",
     /// Before the last child.
-    pub tree_last: &'static str,
+    tree_last: "└ " | "`-",
     /// Beside the children of an earlier sibling.
-    pub tree_through: &'static str,
+    tree_through: "│ " | "| ",
     /// Beside the children of the last child.
-    pub tree_gap: &'static str,
-    pub bar_full: &'static str,
-    pub bar_empty: &'static str,
-    /// From empty to full.
-    sparks: [&'static str; 8],
-    pub done: &'static str,
-    pub running: &'static str,
-    pub queued: &'static str,
-    pub skipped: &'static str,
-    pub failed: &'static str,
+    tree_gap: "  " | "  ",
+    bar_full: "█" | "#",
+    bar_empty: "░" | ".",
+    done: "✓" | "v",
+    running: "▶" | ">",
+    queued: "·" | ".",
+    skipped: "⊘" | "x",
+    failed: "✕" | "!",
     /// Sort order of a column.
-    pub sort_up: &'static str,
-    pub sort_down: &'static str,
+    sort_up: "▲" | "^",
+    sort_down: "▼" | "v",
     /// A column that does not apply.
-    pub nothing: &'static str,
+    nothing: "·" | ".",
     /// Between parts of a line.
-    pub separator: &'static str,
-    pub rule: &'static str,
-    pub divider: &'static str,
-    pub scroll_thumb: &'static str,
-    pub scroll_track: &'static str,
+    separator: "·" | "-",
+    rule: "─" | "-",
+    divider: "│" | "|",
+    scroll_thumb: "┃" | "#",
+    scroll_track: "│" | "|",
     /// Beside the title of the focused pane.
-    pub focus: &'static str,
-    pub ellipsis: &'static str,
-    pub arrow: &'static str,
-    pub borders: border::Set<'static>,
-    /// Corners of stacked panes: left and right.
-    pub joints: (&'static str, &'static str),
+    focus: "●" | "*",
 }
 
 impl Glyphs {
-    pub fn of(signs: Signs) -> &'static Self {
+    pub fn of(signs: GlyphSet) -> &'static Self {
         match signs {
-            Signs::Unicode => &UNICODE,
-            Signs::Plain => &PLAIN,
+            GlyphSet::Unicode => &UNICODE,
+            GlyphSet::Plain => &PLAIN,
         }
     }
 
@@ -107,183 +157,11 @@ impl Glyphs {
     }
 }
 
-static UNICODE: Glyphs = Glyphs {
-    states: ["=", "+", "−", "≠", "◔", "?", "!", "⊘"],
-    link_live: "●",
-    link_busy: "◐",
-    link_stale: "◔",
-    link_failed: "✕",
-    link_idle: "○",
-    link_recorded: "■",
-    cursor: "▸",
-    mark: "✓",
-    ghost_create: "+",
-    ghost_update: "~",
-    ghost_delete: "−",
-    tree_branch: "├ ",
-    tree_last: "└ ",
-    tree_through: "│ ",
-    tree_gap: "  ",
-    bar_full: "█",
-    bar_empty: "░",
-    sparks: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
-    done: "✓",
-    running: "▶",
-    queued: "·",
-    skipped: "⊘",
-    failed: "✕",
-    sort_up: "▲",
-    sort_down: "▼",
-    nothing: "·",
-    separator: "·",
-    rule: "─",
-    divider: "│",
-    scroll_thumb: "┃",
-    scroll_track: "│",
-    focus: "●",
-    ellipsis: "…",
-    arrow: "→",
-    borders: border::PLAIN,
-    joints: ("├", "┤"),
-};
-
-static PLAIN: Glyphs = Glyphs {
-    states: ["=", "+", "-", "~", "o", "?", "!", "x"],
-    link_live: "*",
-    link_busy: ":",
-    link_stale: "o",
-    link_failed: "x",
-    link_idle: ".",
-    link_recorded: "#",
-    cursor: ">",
-    mark: "*",
-    ghost_create: "+",
-    ghost_update: "~",
-    ghost_delete: "-",
-    tree_branch: "|-",
-    tree_last: "`-",
-    tree_through: "| ",
-    tree_gap: "  ",
-    bar_full: "#",
-    bar_empty: ".",
-    sparks: ["_", ".", ",", ":", "-", "=", "+", "#"],
-    done: "v",
-    running: ">",
-    queued: ".",
-    skipped: "x",
-    failed: "!",
-    sort_up: "^",
-    sort_down: "v",
-    nothing: ".",
-    separator: "-",
-    rule: "-",
-    divider: "|",
-    scroll_thumb: "#",
-    scroll_track: "|",
-    focus: "*",
-    ellipsis: "...",
-    arrow: "->",
-    borders: border::Set {
-        top_left: "+",
-        top_right: "+",
-        bottom_left: "+",
-        bottom_right: "+",
-        vertical_left: "|",
-        vertical_right: "|",
-        horizontal_top: "-",
-        horizontal_bottom: "-",
-    },
-    joints: ("+", "+"),
-};
-
 #[cfg(test)]
 mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-
-    /// Every glyph of a set except the two texts.
-    fn signs(glyphs: &Glyphs) -> Vec<&'static str> {
-        let Glyphs {
-            states,
-            link_live,
-            link_busy,
-            link_stale,
-            link_failed,
-            link_idle,
-            link_recorded,
-            cursor,
-            mark,
-            ghost_create,
-            ghost_update,
-            ghost_delete,
-            tree_branch,
-            tree_last,
-            tree_through,
-            tree_gap,
-            bar_full,
-            bar_empty,
-            sparks,
-            done,
-            running,
-            queued,
-            skipped,
-            failed,
-            sort_up,
-            sort_down,
-            nothing,
-            separator,
-            rule,
-            divider,
-            scroll_thumb,
-            scroll_track,
-            focus,
-            ellipsis: _,
-            arrow: _,
-            borders,
-            joints,
-        } = glyphs;
-        let mut all = vec![
-            *link_live,
-            link_busy,
-            link_stale,
-            link_failed,
-            link_idle,
-            link_recorded,
-            cursor,
-            mark,
-            ghost_create,
-            ghost_update,
-            ghost_delete,
-            tree_branch,
-            tree_last,
-            tree_through,
-            tree_gap,
-            bar_full,
-            bar_empty,
-            done,
-            running,
-            queued,
-            skipped,
-            failed,
-            sort_up,
-            sort_down,
-            nothing,
-            separator,
-            rule,
-            divider,
-            scroll_thumb,
-            scroll_track,
-            focus,
-            joints.0,
-            joints.1,
-        ];
-        all.extend(states);
-        all.extend(sparks);
-        all.extend([borders.top_left, borders.top_right, borders.bottom_left, borders.bottom_right]);
-        all.extend([borders.vertical_left, borders.vertical_right, borders.horizontal_top, borders.horizontal_bottom]);
-        all
-    }
 
     #[test]
     fn an_ascii_glyph_is_as_wide_as_its_counterpart() {

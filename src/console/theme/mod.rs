@@ -12,8 +12,8 @@ mod role;
 mod style;
 mod themes;
 
-pub use glyphs::{Glyphs, Signs};
+pub use glyphs::{GlyphSet, Glyphs};
 pub use role::Role;
 pub use themes::{DEFAULT, Theme, ThemeProblem, Themes};
 #[cfg(test)]
-mod contrast;
+mod tests;

@@ -4,11 +4,11 @@ use trueup_core::engine::State;
 use trueup_core::world::RiskClass;
 
 macro_rules! roles {
-    ($($role:ident = $name:literal: $says:literal,)+) => {
+    ($($role:ident = $name:literal: $message:literal,)+) => {
         /// The meaning of a text: the only thing a view says about its appearance.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Role {
-            $(#[doc = $says] $role,)+
+            $(#[doc = $message] $role,)+
         }
 
         impl Role {
@@ -22,9 +22,9 @@ macro_rules! roles {
             }
 
             /// Description for theme authors.
-            pub fn says(self) -> &'static str {
+            pub fn message(self) -> &'static str {
                 match self {
-                    $(Self::$role => $says,)+
+                    $(Self::$role => $message,)+
                 }
             }
         }

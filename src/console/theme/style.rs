@@ -2,6 +2,8 @@
 //!
 //! Invariants: unset parts are the terminal's default. An empty text is the default style.
 
+#![expect(clippy::disallowed_types, reason = "the theme defines colours")]
+
 use ratatui::style::{Color, Modifier, Style};
 
 /// An invalid word of a style.

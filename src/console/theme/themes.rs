@@ -41,13 +41,13 @@ pub struct Theme {
 
 /// A problem of a theme file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("theme {theme}:{line}: {says}")]
+#[error("theme {theme}:{line}: {message}")]
 pub struct ThemeProblem {
     /// The theme of the file, possibly a parent.
     pub theme: String,
     /// Line number, counted from 1.
     pub line: usize,
-    pub says: String,
+    pub message: String,
 }
 
 /// Themes by name, as text: each is parsed when it is used.
@@ -98,7 +98,7 @@ impl Themes {
     }
 
     /// Description of a theme: the comment at the start of its file.
-    pub fn says(&self, name: &str) -> String {
+    pub fn message(&self, name: &str) -> String {
         let text = self.texts.get(name).map(String::as_str).unwrap_or_default();
         let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
         lines.collect::<Vec<_>>().join(" ")
@@ -145,8 +145,8 @@ impl Themes {
             let Some(parent) = parent else { return Ok(sheets) };
             let parent_text = self.parent_text(&name, &parent).map_err(|problem| problems(vec![problem]))?;
             if seen.contains(&parent_text) {
-                let says = format!("`{}` is a descendant of this theme and cannot be its parent", parent.get_ref());
-                return Err(problems(vec![SettingsProblem::at(parent.span(), says)]));
+                let message = format!("`{}` is a descendant of this theme and cannot be its parent", parent.get_ref());
+                return Err(problems(vec![SettingsProblem::at(parent.span(), message)]));
             }
             (name, text) = (parent.into_inner(), parent_text);
         }
@@ -203,7 +203,7 @@ fn bad_style(text: &toml::Spanned<&str>, bad: BadStyle) -> SettingsProblem {
     match bad {
         BadStyle::Word(word) => {
             let known = style::words();
-            let what = "colour or attribute (a number up to 255 and #rrggbb are colours, too)";
+            let what = "style (a number up to 255 and #rrggbb are colours, too)";
             SettingsProblem::unknown(&toml::Spanned::new(text.span(), &word), what, &known)
         }
         BadStyle::NoBackground => SettingsProblem::at(text.span(), "expected a colour after `on`"),
@@ -216,10 +216,11 @@ fn bad_style(text: &toml::Spanned<&str>, bad: BadStyle) -> SettingsProblem {
 fn on_line(theme: &str, text: &str, problem: SettingsProblem) -> ThemeProblem {
     let before = &text.as_bytes()[..problem.span.start.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    ThemeProblem { theme: theme.to_owned(), line, says: problem.says }
+    ThemeProblem { theme: theme.to_owned(), line, message: problem.message }
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_types, reason = "tests name colours")]
 mod tests {
     use ratatui::style::{Color, Modifier};
 
@@ -301,9 +302,9 @@ mod tests {
         let file =
             "parnt = \"mono\"\n\n[roles]\ndrfit = \"yellow\"\nextra = \"magnta\"\nmissing = 7\nwarn = \"red on\"\n";
         insta::assert_snapshot!(problems(&with(&[("mine", file)]), "mine").join("\n"), @r#"
-        theme mine:1: `parnt` is no known key in a theme; did you mean `parent`?
-        theme mine:4: `drfit` is no known key in [roles]; did you mean `drift`?
-        theme mine:5: `magnta` is no known colour or attribute (a number up to 255 and #rrggbb are colours, too); did you mean `magenta`?
+        theme mine:1: unknown key `parnt` in a theme; did you mean `parent`?
+        theme mine:4: unknown key `drfit` in [roles]; did you mean `drift`?
+        theme mine:5: unknown style `magnta` (a number up to 255 and #rrggbb are colours, too); did you mean `magenta`?
         theme mine:6: `missing` in [roles] wants a text in quotes, and got 7
         theme mine:7: expected a colour after `on`
         "#);
@@ -311,11 +312,11 @@ mod tests {
 
     #[test]
     fn an_unknown_theme_or_parent_is_an_error() {
-        assert_eq!(problems(&with(&[]), "nigth"), ["theme nigth:1: `nigth` is no known theme; did you mean `night`?"]);
+        assert_eq!(problems(&with(&[]), "nigth"), ["theme nigth:1: unknown theme `nigth`; did you mean `night`?"]);
         let themes = with(&[("mine", "# mine\nparent = \"nigt\"\n")]);
-        assert_eq!(problems(&themes, "mine"), ["theme mine:2: `nigt` is no known theme; did you mean `night`?"]);
+        assert_eq!(problems(&themes, "mine"), ["theme mine:2: unknown theme `nigt`; did you mean `night`?"]);
         let themes = with(&[("mine", "parent = \"mine\"\n")]);
-        assert!(problems(&themes, "mine")[0].starts_with("theme mine:1: `mine` is no known theme"));
+        assert!(problems(&themes, "mine")[0].starts_with("theme mine:1: unknown theme `mine`"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use trueup_core::world::ClusterName;
 /// How far a key moves the divider, in percent.
 const DIVIDER_STEP: i16 = 5;
 
+#[expect(clippy::too_many_lines, reason = "one arm per action")]
 pub fn act(model: &mut Model, action: Action) -> Effects {
     if model.layer.is_some() {
         return layers::act(model, action);
@@ -51,11 +52,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
             say(model, &text)
         }
         Action::GoActivity => go_activity(model),
-        Action::GoLogs => {
-            let mut effects = go(model, ScreenId::Logs);
-            effects.task(Task::ReadLog);
-            effects
-        }
+        Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
         Action::Clusters => palette::open_clusters(model),
         Action::Views => palette::open_views(model),
         Action::Palette => palette::open(model),
@@ -90,7 +87,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
         Action::Export => palette::open_export(model),
-        Action::SaveScreen => wish(TerminalRequest::SaveScreen),
+        Action::SaveScreen => terminal_request(TerminalRequest::SaveScreen),
         Action::Help => {
             model.layer = Some(Layer::Help { scroll: 0 });
             Effects::redraw()
@@ -106,8 +103,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         }
         Action::Theme => palette::open_themes(model),
         Action::Mouse => mouse(model),
-        Action::Repaint => wish(TerminalRequest::Repaint),
-        Action::Suspend => wish(TerminalRequest::Suspend),
+        Action::Repaint => terminal_request(TerminalRequest::Repaint),
+        Action::Suspend => terminal_request(TerminalRequest::Suspend),
         Action::Quit => quit(model),
     }
 }
@@ -132,9 +129,7 @@ pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
     model.navigation.go(ScreenId::Check(place));
     arrive(model);
-    let mut effects = layers::filter(model, &format!("cluster:{cluster}"));
-    effects.task(Task::Need(cluster.clone()));
-    effects
+    layers::filter(model, &format!("cluster:{cluster}")).with(Task::Need(cluster.clone()))
 }
 
 pub fn say(model: &mut Model, text: &str) -> Effects {
@@ -142,8 +137,8 @@ pub fn say(model: &mut Model, text: &str) -> Effects {
     Effects::redraw()
 }
 
-fn wish(wish: TerminalRequest) -> Effects {
-    Effects { terminal: vec![wish], redraw: true, ..Effects::default() }
+fn terminal_request(terminal_request: TerminalRequest) -> Effects {
+    Effects { terminal: vec![terminal_request], redraw: true, ..Effects::default() }
 }
 
 fn arrive(model: &mut Model) {
@@ -168,17 +163,12 @@ fn move_in_history(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effect
 fn go_check(model: &mut Model, place: usize) -> Effects {
     match model.checks.len() {
         count if place < count => go(model, ScreenId::Check(place)),
-        count => {
-            let text = format!("only {count} checks are enabled");
-            say(model, &text)
-        }
+        count => say(model, &format!("only {count} checks are enabled")),
     }
 }
 
 fn go_activity(model: &mut Model) -> Effects {
-    let mut effects = go(model, ScreenId::Activity);
-    effects.task(model.activity.request_history());
-    effects
+    go(model, ScreenId::Activity).with(model.activity.request_history())
 }
 
 fn divider(model: &mut Model, by: i16) -> Effects {
@@ -304,9 +294,7 @@ fn object(model: &mut Model, tab: ObjectTab) -> Effects {
 pub fn open_object(model: &mut Model, cluster: ClusterName, target: ObjectRef, tab: ObjectTab) -> Effects {
     let ask = model.next_request();
     model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, sheet: None });
-    let mut effects = go(model, ScreenId::Object);
-    effects.task(Task::ReadObject { ask, cluster, target });
-    effects
+    go(model, ScreenId::Object).with(Task::ReadObject { ask, cluster, target })
 }
 
 fn toggle_diff(model: &mut Model) -> Effects {
@@ -343,23 +331,17 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
 /// Tests the selected subject if its check supports that, else reconnects to the cluster.
 fn probe(model: &mut Model) -> Effects {
     let Some(subject) = model.subject() else { return reconnect(model) };
-    let text = format!("testing {}", subject.name);
-    let mut effects = say(model, &text);
-    effects.task(Task::Probe((*subject).clone()));
-    effects
+    say(model, &format!("testing {}", subject.name)).with(Task::Probe((*subject).clone()))
 }
 
 fn reconnect(model: &mut Model) -> Effects {
     let Some(cluster) = cluster_here(model) else { return say(model, "no cluster selected") };
-    let text = format!("reconnecting to {cluster}");
-    let mut effects = say(model, &text);
-    effects.task(Task::Reconnect(cluster));
-    effects
+    say(model, &format!("reconnecting to {cluster}")).with(Task::Reconnect(cluster))
 }
 
 fn run_plugin(model: &mut Model) -> Effects {
     match cluster_here(model) {
-        Some(cluster) => wish(TerminalRequest::RunPlugin(cluster.to_string())),
+        Some(cluster) => terminal_request(TerminalRequest::RunPlugin(cluster.to_string())),
         None => say(model, "no cluster selected"),
     }
 }
@@ -382,7 +364,7 @@ fn mouse(model: &mut Model) -> Effects {
         MouseHold::Released => format!("mouse released; {}: capture", model.key(Action::Mouse)),
     };
     model.toasts.info(text, model.now);
-    wish(TerminalRequest::Mouse(model.mouse))
+    terminal_request(TerminalRequest::Mouse(model.mouse))
 }
 
 fn quit(model: &mut Model) -> Effects {

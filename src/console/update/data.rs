@@ -187,9 +187,9 @@ fn alert(model: &mut Model, fresh: usize) -> Option<TerminalRequest> {
     let bad: Vec<&FeedLine> = model.feed.lines().take(fresh).filter(is_bad).collect();
     let (state_now, first) = bad.first().and_then(|line| Some((line.now?.1, *line)))?;
     let others = if bad.len() > 1 { format!(", and {} more", bad.len() - 1) } else { String::new() };
-    let says = format!("{}: {} became {state_now}{others}", first.cluster, first.subject);
+    let message = format!("{}: {} became {state_now}{others}", first.cluster, first.subject);
     model.alerted = Some(model.now);
-    Some(TerminalRequest::Alert(model.alert, says))
+    Some(TerminalRequest::Alert(model.alert, message))
 }
 
 #[cfg(test)]

@@ -87,9 +87,7 @@ pub fn export(model: &mut Model, form: ExportForm) -> Effects {
         ExportForm::Markdown => (SavedFile::ViewMarkdown, markdown(check.description.title, rows)),
         ExportForm::Csv => (SavedFile::ViewCsv, csv(rows)),
     };
-    let mut effects = Effects::redraw();
-    effects.task(Task::Save { file, text });
-    effects
+    Effects::redraw().with(Task::Save { file, text })
 }
 
 fn copied(model: &mut Model, text: Option<String>) -> Effects {

@@ -16,6 +16,7 @@ use crate::console::view;
 const PAGE: isize = 10;
 
 /// An action while a layer is open.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a layer reacts to these actions only")]
 pub fn act(model: &mut Model, action: Action) -> Effects {
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
@@ -133,9 +134,7 @@ fn enter_prompt(model: &mut Model) -> Effects {
             Effects::redraw()
         }
         PromptWhat::AcceptUntil { subject, reason } => {
-            let mut effects = Effects::redraw();
-            effects.task(Task::Accept { subject, reason, until: text });
-            effects
+            Effects::redraw().with(Task::Accept { subject, reason, until: text })
         }
         PromptWhat::Form { subject, form } => palette::run_form(model, subject, form, text),
         PromptWhat::Quit if text == "stop" => {

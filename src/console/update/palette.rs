@@ -112,9 +112,7 @@ pub fn run_form(model: &mut Model, subject: SubjectId, place: usize, typed: Stri
     model.detail.answer_ask = ask;
     model.detail.scroll = 0;
     model.detail.answer = Some((form.title, vec!["running".to_owned()]));
-    let mut effects = Effects::redraw();
-    effects.task(Task::Answer { ask, form: form.name, typed, subject });
-    effects
+    Effects::redraw().with(Task::Answer { ask, form: form.name, typed, subject })
 }
 
 fn prompt_form(model: &mut Model, subject: SubjectId, place: usize) -> Effects {
@@ -141,7 +139,7 @@ fn label(model: &Model, action: Action) -> String {
     let check = action.check_index().and_then(|place| model.checks.get(place));
     match check {
         Some(check) => format!("go to {}", check.description.title),
-        None => action.says().trim_end_matches('.').to_owned(),
+        None => action.message().trim_end_matches('.').to_owned(),
     }
 }
 

@@ -6,9 +6,9 @@ use super::act::{cluster_here, go, open_object, say};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
 use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Run, ScreenId};
-use crate::console::task::{PlanTarget, SavedFile, Task};
+use crate::console::task::{PlanTarget, SavedFile, Task, TypedApproval};
 use crate::console::view;
-use trueup_core::engine::{Admission, Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
+use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, questions};
 use trueup_core::world::{Cluster, ClusterName};
 
 /// Plans for the marked rows, or for the selected row.
@@ -50,9 +50,7 @@ fn subjects_of_clusters(model: &Model) -> BTreeSet<SubjectId> {
 fn request_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
     let ask = model.next_request();
     model.planning = Some(ask);
-    let mut effects = Effects::redraw();
-    effects.task(Task::Plan { ask, wanted });
-    effects
+    Effects::redraw().with(Task::Plan { ask, wanted })
 }
 
 /// Lists everything again; on a plan, plans again for the same findings.
@@ -79,9 +77,7 @@ pub fn refresh(model: &mut Model) -> Effects {
         let (cluster, target, tab) = (view.cluster.clone(), view.target.clone(), view.tab);
         return open_object(model, cluster, target, tab);
     }
-    let mut effects = say(model, "listing everything again");
-    effects.task(Task::Resync);
-    effects
+    say(model, "listing everything again").with(Task::Resync)
 }
 
 pub fn include(model: &mut Model) -> Effects {
@@ -113,18 +109,14 @@ pub fn dry_run(model: &mut Model) -> Effects {
     }
     sheet.trying = chosen.clone();
     sheet.tried.clear();
-    let mut effects = Effects::redraw();
     let (plan, actions) = (Box::new(sheet.plan.clone()), chosen.into_iter().collect());
-    effects.task(Task::DryRun { plan, actions });
-    effects
+    Effects::redraw().with(Task::DryRun { plan, actions })
 }
 
 pub fn write_plan(model: &mut Model) -> Effects {
     let Some(sheet) = &model.plan else { return Effects::default() };
-    let mut effects = Effects::redraw();
-    let text = serde_json::to_string_pretty(&sheet.plan).expect("a plan is made of JSON values") + "\n";
-    effects.task(Task::Save { file: SavedFile::Plan { id: sheet.plan.id.clone() }, text });
-    effects
+    let file = SavedFile::Plan { id: sheet.plan.id.clone() };
+    Effects::redraw().with(Task::Save { file, text: sheet.plan.file_text() })
 }
 
 pub fn discard(model: &mut Model) -> Effects {
@@ -189,7 +181,7 @@ pub fn answer(model: &mut Model) -> Effects {
         }
         Entered::Done(answers) => {
             model.layer = None;
-            apply(model, &answers)
+            apply(model, answers)
         }
     }
 }
@@ -202,38 +194,30 @@ pub fn see_approval(model: &mut Model) {
     }
 }
 
-fn apply(model: &mut Model, answers: &Answers) -> Effects {
+/// Requests the apply. What of the plan may still be applied is decided by the services, from the live world.
+fn apply(model: &mut Model, answers: Answers) -> Effects {
     let Some(sheet) = &model.plan else { return Effects::default() };
     if !sheet.moved.is_empty() {
         let text = replan(model, "nothing was sent: plan is stale");
         model.toasts.error(text, model.now);
         return Effects::redraw();
     }
-    let chosen = sheet.chosen();
-    let admitted = Admission::as_planned(sheet.plan.clone(), &chosen, model.now);
-    match admitted.and_then(|admission| approve_plan(admission, answers, model.now)) {
-        Ok(approved) => {
-            model.activity.run = Some(Run::new(&sheet.plan, &chosen));
-            model.plan = None;
-            let mut effects = go(model, ScreenId::Activity);
-            effects.task(Task::Apply(Box::new(approved)));
-            effects.task(model.activity.request_history());
-            effects
-        }
-        Err(refusal) => {
-            model.toasts.error(refusal.to_string(), model.now);
-            Effects::redraw()
-        }
+    if model.now >= sheet.plan.expires_at {
+        let text = replan(model, "nothing was sent: plan expired");
+        model.toasts.error(text, model.now);
+        return Effects::redraw();
     }
+    let approval = TypedApproval { plan: sheet.plan.clone(), chosen: sheet.chosen(), answers };
+    model.activity.run = Some(Run::new(&approval.plan, &approval.chosen));
+    model.plan = None;
+    go(model, ScreenId::Activity).with(Task::Apply(Box::new(approval))).with(model.activity.request_history())
 }
 
 pub fn stop(model: &mut Model) -> Effects {
     match model.activity.run.as_mut().filter(|run| run.is_running()) {
         Some(run) => {
             run.stopping = true;
-            let mut effects = say(model, "stopping after the running action");
-            effects.task(Task::Stop);
-            effects
+            say(model, "stopping after the running action").with(Task::Stop)
         }
         None => say(model, "no apply is running"),
     }
@@ -248,9 +232,7 @@ pub fn undo(model: &mut Model) -> Effects {
     };
     let ask = model.next_request();
     model.planning = Some(ask);
-    let mut effects = Effects::redraw();
-    effects.task(Task::Undo { ask, plan, action: None });
-    effects
+    Effects::redraw().with(Task::Undo { ask, plan, action: None })
 }
 
 /// Goes to the object of the first line of evidence.

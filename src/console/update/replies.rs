@@ -15,7 +15,7 @@ pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
         TaskReply::Settings(settings) => return apply_settings(model, *settings),
         TaskReply::SettingsReloaded(new) => reload_settings(model, *new),
         TaskReply::Acceptances { rules } => return data::accept_again(model, rules),
-        TaskReply::NotStarted { says } => model.standing = Standing::Failed(says),
+        TaskReply::NotStarted { message } => model.standing = Standing::Failed(message),
         TaskReply::Explained { ask, detail } => effects.redraw = model.detail.take(ask, detail),
         TaskReply::Planned { ask, plan } => planned(model, ask == model.planning.unwrap_or_default(), plan),
         TaskReply::DryRun { plan, action, tried } => {
@@ -44,15 +44,15 @@ pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
             }
         }
         TaskReply::Saved { file, path } => saved(model, &file, path),
-        TaskReply::Accepted { says } => match says {
-            Ok(says) => model.toasts.info(says, model.now),
-            Err(says) => model.toasts.error(says, model.now),
+        TaskReply::Accepted { message } => match message {
+            Ok(message) => model.toasts.info(message, model.now),
+            Err(message) => model.toasts.error(message, model.now),
         },
         TaskReply::Log { lines } => {
             model.scroll = lines.len();
             model.log = lines;
         }
-        TaskReply::Notice { says } => model.toasts.info(says, model.now),
+        TaskReply::Notice { message } => model.toasts.info(message, model.now),
         TaskReply::ServiceRestarted { what } => {
             model.toasts.error(format!("{what}: internal error (please report); restarted"), model.now)
         }
@@ -91,7 +91,7 @@ fn apply_settings(model: &mut Model, settings: ModelSettings) -> Effects {
     if let Some(remembered) = remembered {
         model.recall(remembered);
     }
-    notices.into_iter().for_each(|says| model.toasts.error(says, model.now));
+    notices.into_iter().for_each(|message| model.toasts.error(message, model.now));
     effects
 }
 
@@ -105,7 +105,7 @@ fn reload_settings(model: &mut Model, new: SettingsReload) {
     if problems.is_empty() {
         model.toasts.info("reloaded keys and themes", model.now);
     }
-    problems.into_iter().for_each(|says| model.toasts.error(says, model.now));
+    problems.into_iter().for_each(|message| model.toasts.error(message, model.now));
 }
 
 fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, String>) {
@@ -133,14 +133,14 @@ fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut
     let Some(run) = &mut model.activity.run else { return };
     match report {
         Ok(report) => {
-            let halted = report.halted.as_ref().map(Halt::says);
+            let halted = report.halted.as_ref().map(Halt::message);
             let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
             let came = if counts.is_empty() { "nothing was sent".to_owned() } else { counts.join(", ") };
-            let says = format!("plan {}: {came}", short_id(&report.plan));
+            let message = format!("plan {}: {came}", short_id(&report.plan));
             run.finish(&report, halted.clone(), model.now);
             match halted {
-                Some(halted) => model.toasts.error(format!("{says}; {halted}"), model.now),
-                None => model.toasts.info(says, model.now),
+                Some(halted) => model.toasts.error(format!("{message}; {halted}"), model.now),
+                None => model.toasts.info(message, model.now),
             }
         }
         Err(why) => {

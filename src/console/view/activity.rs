@@ -66,8 +66,8 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
     if run.is_running() && run.done() == run.rows.len() {
         lines.push(Line::blank());
-        let says = format!("Applied. Checking for references to deleted objects{}", painter.glyphs().ellipsis);
-        lines.extend(wrapped(&says, width, 2, Role::Muted));
+        let message = format!("Applied. Checking for references to deleted objects{}", painter.glyphs().ellipsis);
+        lines.extend(wrapped(&message, width, 2, Role::Muted));
     }
     // The running action stays visible, with the lines before it.
     let space = usize::from(inside.height);
@@ -125,7 +125,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
         Some(_) | None if waited.is_some() => (glyphs.running, waited.as_deref().unwrap_or_default(), Role::Accent),
         Some((_, ActionResult::Done(_))) => (glyphs.done, "verified", Role::Ok),
         Some((_, ActionResult::Already)) => (glyphs.done, "unchanged", Role::Ok),
-        Some((_, ActionResult::TakenBack { .. })) => (glyphs.done, "restored", Role::Warn),
+        Some((_, ActionResult::Restored { .. })) => (glyphs.done, "restored", Role::Warn),
         Some((_, ActionResult::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
         Some((_, ActionResult::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
         Some((_, ActionResult::Failed { .. })) => (glyphs.failed, "failed", Role::Error),

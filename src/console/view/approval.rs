@@ -12,9 +12,9 @@ use crate::console::keymap;
 use crate::console::layout::HEIGHT_MIN;
 use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
-use crate::console::theme::{Role, Signs};
+use crate::console::theme::{GlyphSet, Role};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, short_id};
+use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, short_id, source_line};
 
 /// Lines of the box besides the list: two borders, the end of the list, a blank, two lines each for undo and the prompt,
 /// the input, and its error.
@@ -129,8 +129,8 @@ fn heading(deletions: usize, count: usize, things: &Things) -> String {
 
 fn list_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
     let charset = match model.signs {
-        Signs::Unicode => Charset::Unicode,
-        Signs::Plain => Charset::Ascii,
+        GlyphSet::Unicode => Charset::Unicode,
+        GlyphSet::Plain => Charset::Ascii,
     };
     let actions = actions(model, approval);
     let kinds = actions.iter().map(|action| printable(&action.target.kind, charset).width()).max().unwrap_or(0);
@@ -151,6 +151,9 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
         };
         lines.push(line.and(part, Role::Text));
     }
+    let source = source_line(action).map(|source| printable(&source, charset)).unwrap_or_default();
+    let parts = wrap(&source, width.saturating_sub(VERB), 0).into_iter().filter(|part| !part.is_empty());
+    lines.extend(parts.map(|part| Line::of(" ".repeat(VERB), Role::Text).and(part, Role::Muted)));
     lines
 }
 

@@ -16,7 +16,7 @@ use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane, PlannedChange, shown_name};
-use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
+use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
 use crate::console::theme::{Glyphs, Role};
 use trueup_checks::Side;
 use trueup_checks::judgements::CurrentJudgement;
@@ -76,7 +76,7 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
     let busy = model.fleet.clusters().filter(|one| matches!(one.link, Link::Connecting | Link::Listing { .. })).count();
     let failed = model.fleet.clusters().any(|one| matches!(one.link, Link::Failed { .. } | Link::AuthExpired { .. }));
     let key = |action: Action| model.screen_key(action);
-    let (says, next) = match (check.order.total(), busy) {
+    let (message, next) = match (check.order.total(), busy) {
         (0, 0) if failed => {
             ("No findings. Some clusters could not be read.".to_owned(), format!("{}: fleet", key(Action::GoFleet)))
         }
@@ -89,7 +89,7 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
             (format!("None of {total} findings matches the filter."), format!("{}: clear filter", key(Action::Back)))
         }
     };
-    states::empty(area, &says, &next, painter);
+    states::empty(area, &message, &next, painter);
 }
 
 /// The columns, each with its sort index.
@@ -117,12 +117,12 @@ fn columns(check: &CheckSheet, space: u16) -> (Vec<Column>, Vec<usize>) {
 fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
     let (columns, sorts) = columns(check, area.width);
     let sort = sorts.iter().position(|sort| *sort == check.sort);
-    let look = table_look(painter);
+    let style = table_look(painter);
     let window = check.list.window();
     let view = TableView {
         columns: &columns,
         sort: sort.map(|sort| (sort, check.order.direction())),
-        look: &look,
+        style: &style,
         first: window.start,
         total: check.order.shown(),
         border: Some(border),
@@ -160,8 +160,8 @@ fn row<'m>(
         cells.push(cell);
     }
     let tone = if ghost == Some(Verb::Delete) { Tone::Doomed } else { Tone::Plain };
-    let look = RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
-    Some(Row { cells, look })
+    let style = RowStyle { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
+    Some(Row { cells, style })
 }
 
 /// An accepted finding shows that; its verdict is in the detail.
@@ -193,12 +193,12 @@ fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Gl
     }
     let ahead = window.start..window.end.saturating_add(AHEAD);
     let depths: Vec<usize> = check.order.window(ahead).map(|id| check.depth(id, &model.findings)).collect();
-    let goes_on = |place: usize, level: usize| {
+    let continues = |place: usize, level: usize| {
         let below = depths[place + 1..].iter().find(|depth| **depth <= level);
         below.is_some_and(|depth| *depth == level)
     };
     let branch = |(place, depth): (usize, &usize)| {
-        let level = |level: usize| match (level == *depth, goes_on(place, level)) {
+        let level = |level: usize| match (level == *depth, continues(place, level)) {
             (true, true) => glyphs.tree_branch,
             (true, false) => glyphs.tree_last,
             (false, true) => glyphs.tree_through,

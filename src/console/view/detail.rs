@@ -106,7 +106,7 @@ fn subject_lines(
     lines.push(Line::blank());
     lines.push(Line::of("FIX", Role::Header));
     if explanation.remedy.is_empty() {
-        let says = match state {
+        let message = match state {
             State::Match => "Nothing to fix.",
             State::Missing
             | State::Extra
@@ -116,7 +116,7 @@ fn subject_lines(
             | State::Error
             | State::Blocked => "No automatic fix.",
         };
-        lines.extend(wrapped(says, width, 0, Role::Muted));
+        lines.extend(wrapped(message, width, 0, Role::Muted));
     }
     lines.extend(explanation.remedy.iter().flat_map(|draft| fix_lines(draft, width, glyphs)));
     lines
@@ -213,7 +213,7 @@ fn leaf(value: &Value) -> Option<String> {
 }
 
 fn evidence_lines(number: usize, evidence: &Evidence, width: usize) -> Vec<Line> {
-    let mut lines = wrapped(&format!("{number} {}", evidence.says), width, 2, Role::Text);
+    let mut lines = wrapped(&format!("{number} {}", evidence.message), width, 2, Role::Text);
     let mut source = format!("  {}", evidence.object);
     if !evidence.field.is_empty() {
         source.push_str(&format!("  {}", evidence.field));

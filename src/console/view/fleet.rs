@@ -14,7 +14,7 @@ use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{FleetRow, Hangs, Model, StateCounts};
-use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
+use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
 use crate::console::theme::Role;
 use trueup_core::engine::State;
 use trueup_core::world::{Cluster, ClusterSource, Link};
@@ -32,13 +32,13 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let inside = painter.boxed(layout.main, &title, &right, PaneFocus::Keys);
     painter.hit(layout.main, Hit::List);
     if shown == 0 {
-        let (says, next) = match total {
+        let (message, next) = match total {
             0 => {
                 ("No clusters yet.", "Clusters come from the contexts of the kubeconfig. Run: trueup doctor".to_owned())
             }
             _ => ("No cluster matches the filter.", format!("{}: clear filter", model.screen_key(Action::Back))),
         };
-        states::empty(inside, says, &next, painter);
+        states::empty(inside, message, &next, painter);
     } else {
         table(model, with_margin(inside), layout.main.right() - 1, painter);
     }
@@ -60,12 +60,12 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     }));
     columns.push(Column::new("DRIFT 1h", 12).priority(4));
     columns.push(Column::new("LIVE", 4).right().priority(5));
-    let look = table_look(painter);
+    let style = table_look(painter);
     let window = model.fleet.list.window();
     let view = TableView {
         columns: &columns,
         sort: None,
-        look: &look,
+        style: &style,
         first: window.start,
         total: model.fleet.rows().len(),
         border: Some(border),
@@ -100,12 +100,12 @@ fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Op
         | Link::Failed { .. }
         | Link::Recorded => Cell::empty(),
     });
-    let look = RowLook {
+    let style = RowStyle {
         cursor: model.fleet.list.cursor() == Some(&row.name),
         marked: model.fleet.list.is_marked(&row.name),
         tone: Tone::Plain,
     };
-    Some(Row { cells, look })
+    Some(Row { cells, style })
 }
 
 fn name<'m>(row: &FleetRow, cluster: &'m Cluster, painter: &Painter<'_>) -> Cell<'m> {
@@ -188,18 +188,18 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
     let trouble = match &cluster.link {
         Link::Degraded { gap, retry_at } => {
             let wait = retry_at.duration_since(model.now).as_secs().max(0);
-            Some((gap.says.clone(), format!("Retrying in {wait}s. {}: retry now", key(Action::Reconnect))))
+            Some((gap.message.clone(), format!("Retrying in {wait}s. {}: retry now", key(Action::Reconnect))))
         }
         Link::AuthExpired { gap, hint } => {
-            Some((format!("{}; {hint}", gap.says), format!("{}: log in on this terminal", key(Action::RunPlugin))))
+            Some((format!("{}; {hint}", gap.message), format!("{}: log in on this terminal", key(Action::RunPlugin))))
         }
-        Link::Failed { gap } => Some((gap.says.clone(), format!("{}: retry now", key(Action::Reconnect)))),
+        Link::Failed { gap } => Some((gap.message.clone(), format!("{}: retry now", key(Action::Reconnect)))),
         Link::Idle => Some(("Disconnected: live_max reached.".to_owned(), format!("{}: connect", key(Action::Open)))),
         Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
     };
     let mut lines = Vec::new();
-    if let Some((says, next)) = trouble {
-        lines.extend(wrapped(&says, width, 2, Role::Error));
+    if let Some((message, next)) = trouble {
+        lines.extend(wrapped(&message, width, 2, Role::Error));
         lines.push(Line::of(next, Role::Muted));
     }
     for check in &model.checks {

@@ -161,7 +161,7 @@ pub fn toasts(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
             ToastKind::Info => Role::Toast,
             ToastKind::Error => Role::ToastError,
         };
-        let lines = wrap(&toast.says, width, 2);
+        let lines = wrap(&toast.message, width, 2);
         let height = u16::try_from(lines.len()).unwrap_or(1);
         if y < layout.main.y + height {
             break;

@@ -63,11 +63,12 @@ fn lines(model: &Model, here: Scope, width: usize) -> Vec<Line> {
 /// The keys, then their description, wrapped beside them.
 fn row_lines(model: &Model, row: &KeyRow, width: usize) -> Vec<Line> {
     let check = row.action.check_index().and_then(|place| model.checks.get(place));
-    let says = check.map_or_else(|| row.action.says().to_owned(), |check| format!("Go to {}", check.description.title));
+    let message =
+        check.map_or_else(|| row.action.message().to_owned(), |check| format!("Go to {}", check.description.title));
     let mut keys = format!("{:<width$}", row.keys.join(", "), width = KEYS - 1) + " ";
     let line = |text: String| {
         let keys = std::mem::replace(&mut keys, " ".repeat(KEYS));
         Line::of(keys, Role::HintKey).and(text, Role::HintText)
     };
-    wrap(&says, width.saturating_sub(KEYS), 0).into_iter().map(line).collect()
+    wrap(&message, width.saturating_sub(KEYS), 0).into_iter().map(line).collect()
 }

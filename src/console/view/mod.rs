@@ -33,15 +33,15 @@ use super::layout::Layout;
 use super::model::{Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
-use super::theme::{Glyphs, Role, Signs, Theme};
+use super::theme::{GlyphSet, Glyphs, Role, Theme};
 use paint::Painter;
 use text::Line;
 
 /// Theme and glyphs.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct Appearance {
     pub theme: Theme,
-    pub signs: Signs,
+    pub signs: GlyphSet,
 }
 
 /// Result of drawing.
@@ -53,22 +53,22 @@ pub struct Drawn {
     pub changes_at: Option<Timestamp>,
 }
 
-impl Look {
+impl Appearance {
     fn glyphs(&self) -> &'static Glyphs {
         Glyphs::of(self.signs)
     }
 
     fn table_glyphs(&self) -> &'static table::Glyphs {
         match self.signs {
-            Signs::Unicode => &table::Glyphs::UNICODE,
-            Signs::Plain => &table::Glyphs::ASCII,
+            GlyphSet::Unicode => &table::Glyphs::UNICODE,
+            GlyphSet::Plain => &table::Glyphs::ASCII,
         }
     }
 }
 
 /// Draws the whole screen.
-pub fn view(model: &Model, look: &Look, area: Rect, buffer: &mut Buffer) -> Drawn {
-    let mut painter = Painter::new(look, buffer);
+pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buffer) -> Drawn {
+    let mut painter = Painter::new(appearance, buffer);
     painter.fill(area, Role::Text);
     let layout = match (model.layout(), &model.standing) {
         (None, _) => {

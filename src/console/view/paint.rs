@@ -8,14 +8,14 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::text::Line;
-use super::{Drawn, Look};
+use super::{Appearance, Drawn};
 use crate::console::hits::HitMap;
 use crate::console::table::{self, cut_middle, display_width, fit, next_change};
 use crate::console::terminal::Cursor;
 use crate::console::theme::{Glyphs, Role};
 
 pub struct Painter<'a> {
-    pub look: &'a Look,
+    pub appearance: &'a Appearance,
     pub buffer: &'a mut Buffer,
     pub hits: HitMap,
     pub cursor: Cursor,
@@ -33,8 +33,8 @@ pub enum PaneFocus {
 }
 
 impl<'a> Painter<'a> {
-    pub fn new(look: &'a Look, buffer: &'a mut Buffer) -> Self {
-        Self { look, buffer, hits: HitMap::default(), cursor: Cursor::Hidden, changes_at: None }
+    pub fn new(appearance: &'a Appearance, buffer: &'a mut Buffer) -> Self {
+        Self { appearance, buffer, hits: HitMap::default(), cursor: Cursor::Hidden, changes_at: None }
     }
 
     pub fn done(self) -> Drawn {
@@ -42,11 +42,11 @@ impl<'a> Painter<'a> {
     }
 
     pub fn style(&self, role: Role) -> Style {
-        self.look.theme.style(role)
+        self.appearance.theme.style(role)
     }
 
     pub fn glyphs(&self) -> &'static Glyphs {
-        self.look.glyphs()
+        self.appearance.glyphs()
     }
 
     /// Renders an age, and registers when it changes.
@@ -80,7 +80,7 @@ impl<'a> Painter<'a> {
     /// Writes a text, cut at the width; returns where it ended.
     pub fn text(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) -> u16 {
         let style = self.style(role);
-        let shown = fit(text, usize::from(width), self.look.table_glyphs());
+        let shown = fit(text, usize::from(width), self.appearance.table_glyphs());
         self.write(x, y, width, &shown, style)
     }
 
@@ -102,7 +102,7 @@ impl<'a> Painter<'a> {
     }
 
     pub fn width(&self, text: &str) -> usize {
-        display_width(text, self.look.table_glyphs())
+        display_width(text, self.appearance.table_glyphs())
     }
 
     /// Draws a box with a title at its left and one at its right; returns the inner area.
@@ -138,13 +138,13 @@ impl<'a> Painter<'a> {
 
     /// A name without its middle, if it does not fit.
     pub fn shortened_name(&self, text: &str, width: usize) -> String {
-        cut_middle(text, width, self.look.table_glyphs()).into_owned()
+        cut_middle(text, width, self.appearance.table_glyphs()).into_owned()
     }
 
     /// A line whose longest piece lost its middle, if it does not fit.
     fn shortened(&self, mut line: Line, width: usize) -> Line {
         let over = self.line_width(&line).saturating_sub(width);
-        let longest = line.0.iter_mut().max_by_key(|(text, _)| display_width(text, self.look.table_glyphs()));
+        let longest = line.0.iter_mut().max_by_key(|(text, _)| display_width(text, self.appearance.table_glyphs()));
         if let Some((text, _)) = longest.filter(|_| over > 0) {
             let left = self.width(text).saturating_sub(over);
             *text = self.shortened_name(text, left);

@@ -12,7 +12,7 @@ use crate::console::hits::Hit;
 use crate::console::keymap;
 use crate::console::layout::Layout;
 use crate::console::model::{Model, Pane, PlanSheet, PlannedChange, Show, Skipped, Totals};
-use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
+use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
 use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
 use trueup_core::engine::{Action, Change, State, Tier, Undo, Verb, short_id};
@@ -26,7 +26,7 @@ pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Pain
     let space = usize::from(layout.main.width).saturating_sub(validity.plain().len() + 10);
     let whole = title(plan, Words::Whole, painter.glyphs());
     let fits = painter.width(&whole.plain()) <= space;
-    let title = if fits { whole } else { title(plan, Words::Signs, painter.glyphs()) };
+    let title = if fits { whole } else { title(plan, Words::GlyphSet, painter.glyphs()) };
     let inside = painter.boxed(layout.main, &title, &validity, held);
     painter.hit(layout.main, Hit::List);
     let inside = warnings(model, plan, inside, painter);
@@ -40,14 +40,14 @@ pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Pain
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Words {
     Whole,
-    Signs,
+    GlyphSet,
 }
 
 fn title(plan: &PlanSheet, words: Words, glyphs: &Glyphs) -> Line {
     let Totals { create, update, delete, blocked, excluded } = plan.totals();
     let (count, all) = (create + update + delete, plan.plan.actions.len());
     let things = match (words, all) {
-        (Words::Signs, _) => "",
+        (Words::GlyphSet, _) => "",
         (Words::Whole, 1) => " action",
         (Words::Whole, _) => " actions",
     };
@@ -93,11 +93,11 @@ fn warnings(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'
         let more = plan.moved.len() - 1;
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let name = finding.rsplit('/').next().unwrap_or(finding);
-        let says = format!("Plan is stale: {name} was {}, now {now}{more}. {replan}", moved.was);
-        lines.extend(wrapped(&says, width, 0, Role::Warn));
+        let message = format!("Plan is stale: {name} was {}, now {now}{more}. {replan}", moved.was);
+        lines.extend(wrapped(&message, width, 0, Role::Warn));
     }
-    let left_out = plan.left_out.iter().map(|says| format!("Not undone: {says}"));
-    lines.extend(left_out.flat_map(|says| wrapped(&says, width, 2, Role::Warn)));
+    let left_out = plan.left_out.iter().map(|message| format!("Not undone: {message}"));
+    lines.extend(left_out.flat_map(|message| wrapped(&message, width, 2, Role::Warn)));
     lines.truncate(WARNINGS_MAX);
     let height = u16::try_from(lines.len()).unwrap_or(0);
     painter.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), height, ..area }, &lines, 0);
@@ -120,12 +120,12 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
         Column::new("DRY RUN", 10).weight(1).priority(dry_run),
         Column::new("UNDO", 14).weight(1).priority(back),
     ];
-    let look = table_look(painter);
+    let style = table_look(painter);
     let window = plan.list.window();
     let view = TableView {
         columns: &columns,
         sort: None,
-        look: &look,
+        style: &style,
         first: window.start,
         total: plan.order().len(),
         border: Some(border),
@@ -159,8 +159,8 @@ fn row<'p>(plan: &'p PlanSheet, id: &'p String, painter: &Painter<'_>) -> Option
         undo_cell(action, skipped.as_ref(), painter),
     ];
     let tone = if skipped.is_some() { Tone::Dimmed } else { Tone::Plain };
-    let look = RowLook { cursor: plan.list.cursor() == Some(id), marked: false, tone };
-    Some(Row { cells, look })
+    let style = RowStyle { cursor: plan.list.cursor() == Some(id), marked: false, tone };
+    Some(Row { cells, style })
 }
 
 fn verb_sign(verb: Verb, glyphs: &Glyphs) -> (&'static str, Role) {
@@ -247,8 +247,8 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(action) = plan.cursor() else { return Vec::new() };
     let mut lines = Vec::new();
     for blocked in &action.blocked_by {
-        let says = format!("{} {}: {}", glyphs.state(State::Blocked), blocked.gate.as_str(), blocked.why);
-        lines.extend(wrapped(&says, width, 2, Role::Blocked));
+        let message = format!("{} {}: {}", glyphs.state(State::Blocked), blocked.gate.as_str(), blocked.why);
+        lines.extend(wrapped(&message, width, 2, Role::Blocked));
     }
     match plan.tried.get(&action.id) {
         Some(Tried::Refused(why)) => {
@@ -279,8 +279,8 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         (false, false) => preconditions.join(", "),
     };
     let between = glyphs.separator;
-    let says = format!("reason {} {between} precondition: {sent_if}", action.reason.as_str());
-    lines.extend(wrapped(&says, width, 2, Role::Muted));
+    let message = format!("reason {} {between} precondition: {sent_if}", action.reason.as_str());
+    lines.extend(wrapped(&message, width, 2, Role::Muted));
     let before = action.depends_on.iter().filter_map(|id| plan.action(id));
     let before: Vec<String> = before.map(|action| format!("{} {}", action.target.kind, object_text(action))).collect();
     if !before.is_empty() {
@@ -307,8 +307,8 @@ fn field_lines(action: &Action, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     for proof in &action.ownership {
         lines.extend(wrapped(&format!("owner: {proof}"), width, 2, Role::Text));
     }
-    let says = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding().unwrap_or_default());
-    lines.extend(wrapped(&says, width, 2, Role::Muted));
+    let message = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding().unwrap_or_default());
+    lines.extend(wrapped(&message, width, 2, Role::Muted));
     if action.change != Change::Delete {
         let text = serde_json::to_string_pretty(&action.change).unwrap_or_default();
         lines.extend(text.lines().map(|line| Line::of(line, Role::DiffContext)));

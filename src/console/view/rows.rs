@@ -4,18 +4,18 @@ use ratatui::layout::Rect;
 
 use super::paint::Painter;
 use crate::console::hits::Hit;
-use crate::console::table::{Cell, Look as TableLook, RowLook, TableRow, TableView, draw};
+use crate::console::table::{Cell, RowStyle, TableRow, TableStyle, TableView, draw};
 use crate::console::theme::Role;
 
 /// A row with prepared cells.
 pub struct Row<'m> {
     pub cells: Vec<Cell<'m>>,
-    pub look: RowLook,
+    pub style: RowStyle,
 }
 
 impl TableRow for Row<'_> {
-    fn look(&self) -> RowLook {
-        self.look
+    fn style(&self) -> RowStyle {
+        self.style
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
@@ -43,14 +43,14 @@ pub fn with_margin(inside: Rect) -> Rect {
 }
 
 /// Style of lists on every screen.
-pub fn table_look(painter: &Painter<'_>) -> TableLook {
-    TableLook {
+pub fn table_look(painter: &Painter<'_>) -> TableStyle {
+    TableStyle {
         header: painter.style(Role::Header),
         cursor: painter.style(Role::Selection),
         mark: painter.style(Role::Mark),
         doomed: painter.style(Role::Ghost),
         dimmed: painter.style(Role::Muted),
         scrollbar: painter.style(Role::Muted),
-        glyphs: *painter.look.table_glyphs(),
+        glyphs: *painter.appearance.table_glyphs(),
     }
 }

@@ -47,9 +47,9 @@ pub fn failed(model: &Model, why: &str, layout: &Layout, painter: &mut Painter<'
 }
 
 /// An empty list: why, and what to do.
-pub fn empty(area: Rect, says: &str, next: &str, painter: &mut Painter<'_>) {
+pub fn empty(area: Rect, message: &str, next: &str, painter: &mut Painter<'_>) {
     let width = usize::from(area.width.saturating_sub(4)).min(76);
-    let mut lines = wrapped(says, width, 0, Role::Text);
+    let mut lines = wrapped(message, width, 0, Role::Text);
     if !next.is_empty() {
         lines.extend(wrapped(next, width, 0, Role::Muted));
     }

@@ -13,7 +13,7 @@ use crate::support::real::Connection;
 pub enum Flaw {
     DeletesWhateverThePreconditions,
     OverwritesWhateverTheVersion,
-    AppliesWhoeverOwnsTheField,
+    AppliesDespiteOtherOwners,
     CommitsDryRuns,
     IgnoresSelectors,
     RefusesWithCode200,
@@ -26,7 +26,7 @@ impl Flaw {
     pub const ALL: [Flaw; 9] = [
         Flaw::DeletesWhateverThePreconditions,
         Flaw::OverwritesWhateverTheVersion,
-        Flaw::AppliesWhoeverOwnsTheField,
+        Flaw::AppliesDespiteOtherOwners,
         Flaw::CommitsDryRuns,
         Flaw::IgnoresSelectors,
         Flaw::RefusesWithCode200,
@@ -62,7 +62,7 @@ impl Flawed {
                 let metadata = request.body.as_mut().and_then(|body| body["metadata"].as_object_mut());
                 drop(metadata.map(|metadata| metadata.remove("resourceVersion")));
             }
-            Flaw::AppliesWhoeverOwnsTheField if applies => {
+            Flaw::AppliesDespiteOtherOwners if applies => {
                 without(&mut request, "force");
                 request = request.query("force", "true");
             }
@@ -72,7 +72,7 @@ impl Flawed {
             }
             Flaw::IgnoresSelectors => without(&mut request, "labelSelector"),
             Flaw::OverwritesWhateverTheVersion
-            | Flaw::AppliesWhoeverOwnsTheField
+            | Flaw::AppliesDespiteOtherOwners
             | Flaw::RefusesWithCode200
             | Flaw::LosesModifiedEvents
             | Flaw::ShowsOnePageOnly
@@ -93,7 +93,7 @@ impl Flawed {
             }
             Flaw::DeletesWhateverThePreconditions
             | Flaw::OverwritesWhateverTheVersion
-            | Flaw::AppliesWhoeverOwnsTheField
+            | Flaw::AppliesDespiteOtherOwners
             | Flaw::CommitsDryRuns
             | Flaw::IgnoresSelectors
             | Flaw::LosesModifiedEvents

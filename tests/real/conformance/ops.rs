@@ -96,7 +96,7 @@ pub enum Op {
         selector: Option<Selector>,
         /// Only the object of this name, by field selector.
         only: Option<Name>,
-        /// The state at the nth version that this sequence was told of, instead of the present.
+        /// The state at the nth version that this sequence has seen, instead of the present.
         at: Option<u8>,
         form: Form,
     },
@@ -263,7 +263,7 @@ pub enum Propagation {
 pub enum Since {
     /// No resourceVersion: the present state, then what follows.
     Unset,
-    /// The nth version that this sequence was told of.
+    /// The nth version that this sequence has seen.
     Remembered(u8),
     /// The present state as a stream that ends with a bookmark.
     InitialEvents,

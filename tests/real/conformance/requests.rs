@@ -28,8 +28,8 @@ pub struct Memory {
     kind: Kind,
     namespace: Value,
     seen: BTreeMap<Name, Seen>,
-    /// Every version this sequence was told of, in order: where a watch may start, and which states may be listed.
-    told: Vec<String>,
+    /// Every version this sequence has seen, in order: where a watch may start, and which states may be listed.
+    versions: Vec<String>,
 }
 
 /// What the server last said about an object, gone or not.
@@ -42,7 +42,7 @@ struct Seen {
 impl Memory {
     /// What a sequence knows at its start: its namespace, as the server showed it.
     pub fn new(kind: Kind, namespace: &Value) -> Self {
-        Self { kind, namespace: namespace.clone(), seen: BTreeMap::new(), told: Vec::new() }
+        Self { kind, namespace: namespace.clone(), seen: BTreeMap::new(), versions: Vec::new() }
     }
 
     /// Takes in an answer that shows an object.
@@ -57,7 +57,7 @@ impl Memory {
         let (Some(name), Some(version)) = (name, metadata["resourceVersion"].as_str()) else {
             return;
         };
-        self.told.push(version.to_owned());
+        self.versions.push(version.to_owned());
         let last = self.seen.remove(&name);
         let version_before =
             last.and_then(|last| if last.version == version { last.version_before } else { Some(last.version) });
@@ -66,7 +66,7 @@ impl Memory {
 
     /// Takes in the version of a list.
     pub fn learn_list(&mut self, list: &Response) {
-        self.told.extend(list.body["metadata"]["resourceVersion"].as_str().map(str::to_owned));
+        self.versions.extend(list.body["metadata"]["resourceVersion"].as_str().map(str::to_owned));
     }
 
     /// The request of an operation about one object; nothing for those that are made of several.
@@ -149,7 +149,7 @@ impl Memory {
         if let Some(name) = only {
             request = request.query("fieldSelector", format!("metadata.name={}", name.as_str()));
         }
-        if let Some(version) = at.and_then(|nth| self.told(nth)) {
+        if let Some(version) = at.and_then(|nth| self.versions(nth)) {
             request = request.query("resourceVersion", version).query("resourceVersionMatch", "Exact");
         }
         match form {
@@ -162,7 +162,7 @@ impl Memory {
         let request = self.select(selector).query("watch", "true");
         match since {
             Since::Unset => request,
-            Since::Remembered(nth) => match self.told(nth) {
+            Since::Remembered(nth) => match self.versions(nth) {
                 Some(version) => request.query("resourceVersion", version),
                 None => request,
             },
@@ -181,9 +181,9 @@ impl Memory {
         }
     }
 
-    fn told(&self, nth: u8) -> Option<&str> {
-        let index = usize::from(nth).checked_rem(self.told.len())?;
-        self.told.get(index).map(String::as_str)
+    fn versions(&self, nth: u8) -> Option<&str> {
+        let index = usize::from(nth).checked_rem(self.versions.len())?;
+        self.versions.get(index).map(String::as_str)
     }
 
     fn version(&self, name: Name, version: Version) -> Option<String> {

@@ -117,7 +117,7 @@ func serve(ctx context.Context, stop context.CancelFunc, asked settings) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-api.ended:
-		return fmt.Errorf("kube-apiserver ended by itself: %w", err)
+		return fmt.Errorf("kube-apiserver exited unexpectedly: %w", err)
 	case err := <-storage.failed:
 		return fmt.Errorf("etcd failed: %w", err)
 	}

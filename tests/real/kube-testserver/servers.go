@@ -28,7 +28,7 @@ import (
 
 const (
 	loopback = "127.0.0.1"
-	// etcdBytesMax is room for about a million small objects; etcd's own default of 2 GiB is less than a scale test writes.
+	// etcdBytesMax holds about a million small objects; etcd's own default of 2 GiB is less than a scale test writes.
 	etcdBytesMax = 4 << 30
 	readyPoll    = 20 * time.Millisecond
 )

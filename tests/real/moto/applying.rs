@@ -55,7 +55,7 @@ fn named(kind: &str, namespace: Option<&str>, name: &str, more: Value) -> Value 
 }
 
 /// A cluster in AWS that reaches it through endpoints and an authority of its own.
-async fn furnish(at: &Connection, server: &RealServer, endpoint: &str, authority: &str) {
+async fn seed(at: &Connection, server: &RealServer, endpoint: &str, authority: &str) {
     furnish_management(at, server).await;
     install_crd(at, &definition()).await;
     create(at, named("Namespace", None, NAMESPACE, json!({}))).await;
@@ -87,7 +87,7 @@ fn trueup(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
     command.env_clear().env("XDG_STATE_HOME", folder.join("state")).env("AWS_ROLE_ARN", ROLE);
     command.env("AWS_WEB_IDENTITY_TOKEN_FILE", folder.join("token")).current_dir(folder);
-    command.args(args).args(["--kubeconfig", "kubeconfig", "--log", "log", "-v"]);
+    command.args(args).args(["--kubeconfig", "kubeconfig", "--config", "config.toml", "--log", "log", "-v"]);
     tokio::task::block_in_place(|| command.output().unwrap())
 }
 
@@ -133,11 +133,18 @@ async fn ten_types_are_looked_up_planned_for_and_annotated_over_https() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else { return };
     let Some((moto, authority)) = tokio::task::spawn_blocking(Moto::start_tls).await.unwrap() else { return };
     let at = server.connect(User::Admin);
-    furnish(&at, &server, &moto.url(), &authority).await;
+    seed(&at, &server, &moto.url(), &authority).await;
     let home = tempfile::tempdir().unwrap();
     let folder = home.path();
     std::fs::write(folder.join("kubeconfig"), inline_kubeconfig(&server, "prod", "admin")).unwrap();
     std::fs::write(folder.join("token"), TOKEN).unwrap();
+    std::fs::write(folder.join("config.toml"), "").unwrap();
+    // The endpoint is the cluster's, and the role this machine's own: nothing is sent there before the user allows it.
+    let (_, output) = plan(folder);
+    let host = moto.url().trim_start_matches("https://").trim_end_matches('/').to_owned();
+    let allow = format!("[egress]\nallow = [\"{host}\"]\n");
+    assert!(said(&output).contains(&host), "{}", said(&output));
+    std::fs::write(folder.join("config.toml"), allow).unwrap();
 
     let (planned, output) = plan(folder);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));

@@ -18,6 +18,6 @@ fi
 rm -rf "$folder/moto"
 python3 -m venv "$folder/moto"
 "$folder/moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==$version"
-# Last, so that an installation that broke off is made anew.
+# Last, so that an interrupted installation is repeated.
 echo "$wanted" >"$folder/moto/installed"
 echo "moto is installed"

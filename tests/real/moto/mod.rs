@@ -1,4 +1,4 @@
-//! AWS by somebody else's hand: moto answers, and our client must understand it.
+//! The AWS client against moto, an independent implementation of the AWS API.
 //!
 //! moto accepts any token and any signature, and doesn't page or throttle; what goes wrong is played by `sim::aws`.
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use trueup_fleet::clouds::aws::client::{
-    Aws, AwsSettings, Catalogue, Class, Endpoints, InstanceType, Principal, Region, RoleArn, Variables, WebIdentity,
+    Aws, Catalogue, Class, Endpoints, InstanceType, Principal, Region, RoleArn, Variables, WebIdentity,
 };
 use trueup_net::Roots;
 use trueup_net::http::{HttpClient, HttpSettings};
@@ -40,11 +40,11 @@ const TYPES: [Row; 10] = [
 fn aws(moto: &Moto, roots: Option<Roots>) -> Aws {
     let url = moto.url();
     let env = Variables::new([("AWS_ENDPOINT_URL", url.as_str())]);
-    Aws::new(AwsSettings {
-        http: HttpClient::new(HttpSettings { extra_roots: roots, ..HttpSettings::default() }).unwrap(),
-        endpoints: Endpoints::new([], &env).unwrap(),
-        clock: Arc::new(Timestamp::now),
-    })
+    Aws::new(
+        HttpClient::new(HttpSettings { extra_roots: roots, ..HttpSettings::default() }).unwrap(),
+        Endpoints::new([], &env).unwrap(),
+        Arc::new(Timestamp::now),
+    )
 }
 
 fn east() -> Region {
@@ -67,13 +67,13 @@ async fn look_up(aws: Aws) {
     assert_eq!(found.caller, "arn:aws:sts::123456789012:assumed-role/annotator/trueup");
     assert_eq!(found.types["x9.nobody"], None, "a name nobody offers is an answer");
     for (name, vcpu, memory, gpus, parts, architectures) in TYPES {
-        let InstanceType { name: told, vcpu: cpus, memory_mib, gpus: held, architectures: told_architectures } =
+        let InstanceType { name: found, vcpu: cpus, memory_mib, gpus: held, architectures: found_architectures } =
             found.types[name].clone().unwrap_or_else(|| panic!("{name} is offered"));
-        assert_eq!((told.as_str(), cpus, memory_mib), (name, Some(vcpu), Some(memory)), "type: {name}");
+        assert_eq!((found.as_str(), cpus, memory_mib), (name, Some(vcpu), Some(memory)), "type: {name}");
         let counted: u64 = held.iter().map(|gpu| gpu.count).sum();
         let logical: u64 = held.iter().filter_map(|gpu| gpu.logical_count).sum();
         assert_eq!((counted, logical), (gpus, parts), "type: {name}");
-        assert_eq!(told_architectures, architectures, "type: {name}");
+        assert_eq!(found_architectures, architectures, "type: {name}");
     }
 }
 
@@ -84,7 +84,7 @@ async fn a_token_leads_to_ten_types_over_http() {
 }
 
 #[tokio::test]
-async fn a_token_leads_to_ten_types_over_https_with_an_authority_of_our_own() {
+async fn a_token_leads_to_ten_types_over_https_with_a_custom_ca() {
     let Some((moto, authority)) = Moto::start_tls() else { return };
     look_up(aws(&moto, Roots::parse(&authority).unwrap())).await;
 
@@ -94,7 +94,7 @@ async fn a_token_leads_to_ten_types_over_https_with_an_authority_of_our_own() {
 }
 
 #[tokio::test]
-async fn the_whole_catalogue_comes_in_one_answer_and_is_read() {
+async fn the_whole_catalogue_is_read_from_one_answer() {
     let Some(moto) = Moto::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let aws = aws(&moto, None);
@@ -107,7 +107,7 @@ async fn the_whole_catalogue_comes_in_one_answer_and_is_read() {
 }
 
 #[tokio::test]
-async fn regions_are_told_with_whether_they_are_enabled() {
+async fn regions_are_listed_with_whether_they_are_enabled() {
     let Some(moto) = Moto::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let aws = aws(&moto, None);

@@ -26,7 +26,7 @@ impl Moto {
     /// Starts one over https, with the authority that signed its certificate.
     pub fn start_tls() -> Option<(Self, String)> {
         let program = installed()?;
-        let folder = tempfile::tempdir().expect("there is room for two files");
+        let folder = tempfile::tempdir().expect("the disk has space for two files");
         let authority = certificates(folder.path());
         let path = |name: &str| folder.path().join(name).display().to_string();
         let (certificate, key) = (path("tls.crt"), path("tls.key"));
@@ -56,7 +56,7 @@ fn start(program: &Path, more: &[&str], certificates: Option<tempfile::TempDir>)
     let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
     let url = lines.find_map(|line| line.split_once("Running on ").map(|(_, url)| url.trim().to_owned()));
     let url = url.expect("moto says where it runs");
-    // Every request is a line; a pipe that nobody empties would stop it.
+    // Every request is a line; a pipe that is not read would block it.
     std::thread::spawn(move || lines.for_each(drop));
     Moto { process, url, _certificates: certificates }
 }

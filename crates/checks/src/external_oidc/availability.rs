@@ -56,7 +56,7 @@ pub enum Half {
 }
 
 impl Half {
-    pub fn says(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             Self::NoArgument => "it has auth-config, and its arguments do not name it",
             Self::WebhookToo => "auth-config and the token webhook at once: the first of a switch's two revisions",
@@ -87,15 +87,15 @@ fn by_oauth_api_server(context: &CheckContext<'_>) -> Availability {
         (None, None) => Availability::NotYet(Progress::NotStarted),
         (Some(file), None) if file.auth_config.is_some() => Availability::Available,
         (Some(_), None) => {
-            let says = format!("ConfigMap {OAUTH_API_NAMESPACE}/{AUTH_CONFIG} has no auth-config.json");
-            Availability::Unknown(Gap::new(GapCause::Unreadable, says))
+            let message = format!("ConfigMap {OAUTH_API_NAMESPACE}/{AUTH_CONFIG} has no auth-config.json");
+            Availability::Unknown(Gap::new(GapCause::Unreadable, message))
         }
     }
 }
 
 /// Rules 4 to 6: what runs on every node.
 fn by_revisions(context: &CheckContext<'_>) -> Availability {
-    let unknown = |says: &str| Availability::Unknown(Gap::new(GapCause::NotObserved, says));
+    let unknown = |message: &str| Availability::Unknown(Gap::new(GapCause::NotObserved, message));
     if let Some(gap) = &context.kube_api_server.gap {
         return Availability::Unknown(gap.clone());
     }
@@ -111,7 +111,7 @@ fn by_revisions(context: &CheckContext<'_>) -> Availability {
         return Availability::Unknown(gap);
     }
     let revisions: Vec<Revision> =
-        current_revisions(kas).into_iter().map(|revision| what_it_was_told(context, revision)).collect();
+        current_revisions(kas).into_iter().map(|revision| auth_of_revision(context, revision)).collect();
     if revisions.iter().any(|revision| matches!(revision, Revision::NoFile | Revision::Half(_))) {
         return Availability::NotYet(progress(context, kas));
     }
@@ -136,7 +136,7 @@ pub fn current_revisions(kas: &KubeApiServer) -> BTreeSet<i64> {
 }
 
 /// Rule 5 for one revision.
-pub fn what_it_was_told(context: &CheckContext<'_>, revision: i64) -> Revision {
+pub fn auth_of_revision(context: &CheckContext<'_>, revision: i64) -> Revision {
     match context.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, revision)).known() {
         Err(gap) => return Revision::NotKnown(gap),
         Ok(None) => return Revision::NoFile,
@@ -146,8 +146,8 @@ pub fn what_it_was_told(context: &CheckContext<'_>, revision: i64) -> Revision {
     let config = match context.config_file(KAS_NAMESPACE, &name).known() {
         Err(gap) => return Revision::NotKnown(gap),
         Ok(None) => {
-            let says = format!("ConfigMap {KAS_NAMESPACE}/{name} does not exist, and every revision has one");
-            return Revision::NotKnown(Gap::new(GapCause::NotObserved, says));
+            let message = format!("ConfigMap {KAS_NAMESPACE}/{name} does not exist, and every revision has one");
+            return Revision::NotKnown(Gap::new(GapCause::NotObserved, message));
         }
         Ok(Some(file)) => file.config,
     };
@@ -161,7 +161,7 @@ pub fn what_it_was_told(context: &CheckContext<'_>, revision: i64) -> Revision {
 
 /// Whether people can still log in by OIDC at a revision, although it is not requested any more; a gap when not known.
 pub fn still_carries(context: &CheckContext<'_>, revision: i64) -> Result<bool, Gap> {
-    match what_it_was_told(context, revision) {
+    match auth_of_revision(context, revision) {
         Revision::Oidc | Revision::Half(Half::WebhookToo | Half::MetadataToo) => Ok(true),
         Revision::NoFile | Revision::Half(Half::NoArgument) => Ok(false),
         // The file exists, and it is not known whether it is used.

@@ -17,7 +17,7 @@ pub struct Bound<'a> {
 
 impl Bound<'_> {
     /// `RoleBinding team/admins → ClusterRole admin`.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         format!("{} {} → {}", self.kind, self.key, self.binding.role)
     }
 }

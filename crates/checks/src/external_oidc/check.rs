@@ -51,7 +51,7 @@ pub enum Presence {
     Present,
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// The verdict on an Authentication.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Verdict {
@@ -63,7 +63,7 @@ named_enum! {
     }
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     pub verdict: Verdict,
@@ -86,7 +86,7 @@ pub fn check(inputs: &Inputs<'_>) -> Checked {
     let undecided = unknowns.iter().any(|unknown| unknown.about == About::Writing);
     let written = !undecided && !problems.iter().any(is_invalid);
     let rendered = written.then(|| render(inputs.authentication, inputs.gates, inputs.ca)).flatten();
-    let unknowns = unknowns.into_iter().map(|unknown| unknown.says).collect();
+    let unknowns = unknowns.into_iter().map(|unknown| unknown.message).collect();
     Checked { verdict, problems, warnings, unknowns, rendered }
 }
 

@@ -1,11 +1,11 @@
 //! What a person can check: each line names the object and the field it was read from.
 
-use super::availability::{Availability, Revision, what_it_was_told};
+use super::availability::{Availability, Revision, auth_of_revision};
 use super::console::{status, wanted_secret};
 use super::context::CheckContext;
 use super::explain::meta;
 use super::names::{AUTH_CONFIG, AUTHENTICATION_OPERATOR, CONFIG_NAMESPACE, OAUTH_API_NAMESPACE, SINGLETON};
-use super::observed::{Expected, told};
+use super::observed::{Expected, observed_settings};
 use super::remedy::Operator;
 use super::ruling::Ruling;
 use super::settings::Settings;
@@ -21,7 +21,9 @@ pub fn evidence(
     ruling: &Ruling,
 ) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.name().to_string(), "", String::new())));
+    lines.extend(
+        ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.name().to_string(), "", String::new())),
+    );
     lines.extend(type_line(context));
     match subject {
         ResolvedSubject::Authentication => {
@@ -33,7 +35,7 @@ pub fn evidence(
             lines.extend([object_line(context, &ResolvedSubject::AuthConfig), object_line(context, subject)])
         }
         ResolvedSubject::Rollout => lines.extend(node_lines(context)),
-        ResolvedSubject::ObservedConfig => lines.extend(told_lines(context)),
+        ResolvedSubject::ObservedConfig => lines.extend(setting_lines(context)),
         ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
             lines.push(availability_line(context));
             lines.push(object_line(context, subject));
@@ -52,9 +54,14 @@ pub fn evidence(
         ResolvedSubject::Client { component } => {
             let conditions = status(context, component).map_or(&[][..], |status| &status.conditions);
             lines.extend(conditions.iter().map(|condition| {
-                let says =
+                let message =
                     format!("{}={} {}: {}", condition.kind, condition.status, condition.reason, condition.message);
-                line(says, authentication(context), "status.oidcClients[].conditions", authentication_version(context))
+                line(
+                    message,
+                    authentication(context),
+                    "status.oidcClients[].conditions",
+                    authentication_version(context),
+                )
             }));
         }
     }
@@ -74,27 +81,27 @@ fn authentication_version(context: &CheckContext<'_>) -> String {
 
 fn type_line(context: &CheckContext<'_>) -> Option<Evidence> {
     let kind = &context.authentication.seen?.spec.kind;
-    let says = format!("type is {}", kind.as_str());
-    Some(line(says, authentication(context), "spec.type", authentication_version(context)))
+    let message = format!("type is {}", kind.as_str());
+    Some(line(message, authentication(context), "spec.type", authentication_version(context)))
 }
 
 fn problem_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
     let Ok(checked) = context.checked() else { return Vec::new() };
     let (object, version) = (authentication(context), authentication_version(context));
     let problems = checked.problems.iter().map(|problem| {
-        let says = format!(
+        let message = format!(
             "{}: {}; {} (refused by {})",
             problem.code.as_str(),
             problem.why,
-            problem.remedy,
+            problem.remedy(),
             problem.refuser.as_str()
         );
-        line(says, object.clone(), &problem.path, version.clone())
+        line(message, object.clone(), &problem.path, version.clone())
     });
     let warnings = checked.warnings.iter().map(|warning| {
-        line(format!("{}: {}", warning.code.as_str(), warning.says), object.clone(), &warning.path, version.clone())
+        line(format!("{}: {}", warning.code.as_str(), warning.message), object.clone(), &warning.path, version.clone())
     });
-    let unknowns = checked.unknowns.iter().map(|says| line(says.clone(), object.clone(), "", String::new()));
+    let unknowns = checked.unknowns.iter().map(|message| line(message.clone(), object.clone(), "", String::new()));
     problems.chain(warnings).chain(unknowns).collect()
 }
 
@@ -106,14 +113,14 @@ fn object_line(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Evidenc
         None => id.name.clone(),
     };
     let meta = meta(context, subject);
-    let says = if meta.is_some() { "is there" } else { "was not seen" };
+    let message = if meta.is_some() { "is there" } else { "was not seen" };
     let version = meta.map_or_else(String::new, |meta| meta.version.to_string());
-    line(says.to_owned(), format!("{} {} {name}", context.name(), id.kind), "", version)
+    line(message.to_owned(), format!("{} {} {name}", context.name(), id.kind), "", version)
 }
 
 fn source_line(context: &CheckContext<'_>, kind: &str, name: &str, there: bool) -> Evidence {
-    let says = if there { "is there" } else { "was not seen" };
-    line(says.to_owned(), format!("{} {kind} {CONFIG_NAMESPACE}/{name}", context.name()), "", String::new())
+    let message = if there { "is there" } else { "was not seen" };
+    line(message.to_owned(), format!("{} {kind} {CONFIG_NAMESPACE}/{name}", context.name()), "", String::new())
 }
 
 fn availability_line(context: &CheckContext<'_>) -> Evidence {
@@ -123,52 +130,53 @@ fn availability_line(context: &CheckContext<'_>) -> Evidence {
     } else {
         (format!("{} KubeAPIServer {SINGLETON}", context.name()), "status.nodeStatuses")
     };
-    let says = match context.availability() {
+    let message = match context.availability() {
         Availability::NotWanted => "OIDC is not asked for".to_owned(),
         Availability::Available => "OIDC is available: every revision that runs is on OIDC alone".to_owned(),
         Availability::NotYet(_) => "OIDC is not available yet".to_owned(),
         Availability::Unknown(gap) => format!("whether OIDC is available is not known: {gap}"),
     };
-    line(says, object, field, String::new())
+    line(message, object, field, String::new())
 }
 
 fn node_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
     let Some(kas) = context.kube_api_server.seen else { return Vec::new() };
     let object = format!("{} KubeAPIServer {SINGLETON}", context.name());
     let node = |node: &super::facts::Node| {
-        let told = told_message(&what_it_was_told(context, node.current));
+        let auth = revision_message(&auth_of_revision(context, node.current));
         let target = if node.target > 0 { format!(", going to {}", node.target) } else { String::new() };
         let failed = node.last_failed.as_ref().map_or_else(String::new, |failed| {
-            format!("; revision {} failed {} times: {}", failed.revision, failed.count, failed.says)
+            format!("; revision {} failed {} times: {}", failed.revision, failed.count, failed.message)
         });
-        let says = format!("{} runs revision {} ({told}){target}{failed}", node.name, node.current);
-        line(says, object.clone(), "status.nodeStatuses", kas.version.to_string())
+        let message = format!("{} runs revision {} ({auth}){target}{failed}", node.name, node.current);
+        line(message, object.clone(), "status.nodeStatuses", kas.version.to_string())
     };
     kas.nodes.iter().map(node).collect()
 }
 
 /// The configuration of a revision, in a few words.
-pub fn told_message(revision: &Revision) -> String {
+pub fn revision_message(revision: &Revision) -> String {
     match revision {
         Revision::Oidc => "OIDC alone".to_owned(),
         Revision::NoFile => "no auth-config".to_owned(),
-        Revision::Half(half) => half.says().to_owned(),
+        Revision::Half(half) => half.message().to_owned(),
         Revision::NotKnown(gap) => format!("not known: {gap}"),
     }
 }
 
-fn told_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
-    let Ok(told) = told(context) else { return Vec::new() };
+fn setting_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
+    let Ok(settings) = observed_settings(context) else { return Vec::new() };
     let version = context.kube_api_server.seen.map_or_else(String::new, |kas| kas.version.to_string());
     let or_nothing = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
-    told.into_iter()
-        .map(|told| {
-            let says = match &told.expected {
-                Expected::Text(text) if told.right => format!("is {} as expected", or_nothing(text)),
-                Expected::Text(text) => format!("is {}, expected {}", or_nothing(&told.actual), or_nothing(text)),
+    settings
+        .into_iter()
+        .map(|setting| {
+            let message = match &setting.expected {
+                Expected::Text(text) if setting.right => format!("is {} as expected", or_nothing(text)),
+                Expected::Text(text) => format!("is {}, expected {}", or_nothing(&setting.actual), or_nothing(text)),
                 Expected::NotJudged { why } => format!("not judged: {why}"),
             };
-            line(says, format!("{} KubeAPIServer {SINGLETON}", context.name()), told.field, version.clone())
+            line(message, format!("{} KubeAPIServer {SINGLETON}", context.name()), setting.field, version.clone())
         })
         .collect()
 }
@@ -184,7 +192,7 @@ fn complaint_lines(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec
         .map(|complaint| {
             let object = format!("{} {group} {SINGLETON}", context.name());
             line(
-                complaint.says.to_string(),
+                complaint.message.to_string(),
                 object,
                 &format!("status.conditions[{}]", complaint.condition),
                 String::new(),

@@ -13,7 +13,7 @@ use super::names::{
     AUTH_CONFIG_KEY, CA_KEY, CLIENT_SECRET_KEY, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_SECRET, KAS_NAMESPACE,
     MANAGED_NAMESPACE,
 };
-use super::observed::{Expected, told};
+use super::observed::{Expected, observed_settings};
 use super::problem::Problem;
 use super::remedy::actions;
 use super::ruling::Ruling;
@@ -131,7 +131,7 @@ fn file_side(text: Option<&str>) -> Value {
 fn wanted_side(context: &CheckContext<'_>) -> Value {
     let not_known = |why: &str| file_side(Some(&format!("<not known: {why}>")));
     match context.checked() {
-        Err(gap) => not_known(&gap.says),
+        Err(gap) => not_known(&gap.message),
         Ok(Checked { rendered: Some(text), .. }) => file_side(Some(text)),
         Ok(Checked { verdict: Validity::Valid, .. }) => file_side(None),
         Ok(Checked { verdict: Validity::Unknown, unknowns, .. }) => {
@@ -158,8 +158,9 @@ fn authentication_sides(context: &CheckContext<'_>) -> (Value, Value) {
         return (actual.clone(), actual);
     }
     let mut expected = json!({});
-    for Problem { path, value, remedy, .. } in problems {
-        expected[path] = json!(remedy);
+    for problem in problems {
+        let Problem { path, value, .. } = problem;
+        expected[path] = json!(problem.remedy());
         actual[path] = if value.is_empty() { Value::Null } else { json!(value) };
     }
     (expected, actual)
@@ -178,15 +179,15 @@ fn rollout_sides(context: &CheckContext<'_>) -> (Value, Value) {
 }
 
 fn observed_sides(context: &CheckContext<'_>) -> (Value, Value) {
-    let Ok(told) = told(context) else { return (json!({}), json!({})) };
+    let Ok(settings) = observed_settings(context) else { return (json!({}), json!({})) };
     let mut sides = (serde_json::Map::new(), serde_json::Map::new());
-    for told in told {
-        let word = told.code.as_str().to_owned();
-        match told.expected {
-            Expected::Text(text) => drop(sides.0.insert(word.clone(), json!(text))),
-            Expected::NotJudged { why } => drop(sides.0.insert(word.clone(), json!(format!("not judged: {why}")))),
+    for setting in settings {
+        let code = setting.code.as_str().to_owned();
+        match setting.expected {
+            Expected::Text(text) => drop(sides.0.insert(code.clone(), json!(text))),
+            Expected::NotJudged { why } => drop(sides.0.insert(code.clone(), json!(format!("not judged: {why}")))),
         }
-        sides.1.insert(word, json!(told.actual));
+        sides.1.insert(code, json!(setting.actual));
     }
     (Value::Object(sides.0), Value::Object(sides.1))
 }

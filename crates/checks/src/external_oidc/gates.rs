@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-named_enum! {
+trueup_core::named_enum! {
     /// A gate this check knows.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Gate {
@@ -15,14 +15,6 @@ named_enum! {
         UpstreamParity = "ExternalOIDCWithUpstreamParity",
         /// The oauth-apiserver authenticates, and claims come from other sources too.
         ExternalClaims = "ExternalOIDCExternalClaimsSourcing",
-    }
-}
-
-impl Gate {
-    pub const ALL: [Self; 4] = [Self::ExternalOidc, Self::UidAndExtra, Self::UpstreamParity, Self::ExternalClaims];
-
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|gate| gate.as_str() == word)
     }
 }
 
@@ -82,8 +74,8 @@ mod tests {
     #[test]
     fn a_gate_is_found_by_its_word_and_no_other() {
         for gate in Gate::ALL {
-            assert_eq!(Gate::of(gate.as_str()), Some(gate));
+            assert_eq!(Gate::parse(gate.as_str()), Some(gate));
         }
-        assert_eq!(Gate::of("ExternalOIDCWithAdditionalClaimMappings"), None);
+        assert_eq!(Gate::parse("ExternalOIDCWithAdditionalClaimMappings"), None);
     }
 }

@@ -40,9 +40,10 @@ fn authentication(context: &CheckContext<'_>) -> Ruling {
     };
     let problems = checked.problems.iter().map(|problem| problem.code.as_str());
     let warnings = checked.warnings.iter().map(|warning| warning.code.as_str());
-    let ruling = match checked.verdict {
-        check::Verdict::Unknown => Ruling::unknown(undecided(checked)),
-        verdict => Ruling::new(verdict.into()),
+    let ruling = if matches!(checked.verdict, check::Verdict::Unknown) {
+        Ruling::unknown(undecided(checked))
+    } else {
+        Ruling::new(checked.verdict.into())
     };
     Ruling { until: next_expiry(context), ..ruling.with_message(problems.chain(warnings)) }
 }
@@ -146,39 +147,39 @@ fn still_on_oidc(context: &CheckContext<'_>) -> Result<bool, Gap> {
 }
 
 /// Whether a resource of the OAuth stack should be there.
-pub enum Wish {
+pub enum PartExpectation {
     Wanted,
     Unwanted,
     Either,
     NotKnown(Gap),
 }
 
-pub fn wish(context: &CheckContext<'_>, part: &Part) -> Wish {
+pub fn part_expectation(context: &CheckContext<'_>, part: &Part) -> PartExpectation {
     let claims = match (context.kind(), context.claims_sourcing()) {
-        (Err(gap), _) => return Wish::NotKnown(gap),
+        (Err(gap), _) => return PartExpectation::NotKnown(gap),
         (Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)), _) => {
-            return if part.fate == Fate::Optional { Wish::Either } else { Wish::Wanted };
+            return if part.fate == Fate::Optional { PartExpectation::Either } else { PartExpectation::Wanted };
         }
-        (Ok(AuthKind::Oidc), Err(gap)) => return Wish::NotKnown(gap),
+        (Ok(AuthKind::Oidc), Err(gap)) => return PartExpectation::NotKnown(gap),
         (Ok(AuthKind::Oidc), Ok(claims)) => claims,
     };
     if claims && part.fate == Fate::KeptForClaims {
-        return Wish::Wanted;
+        return PartExpectation::Wanted;
     }
     match context.availability() {
-        Availability::Available => Wish::Unwanted,
-        Availability::NotYet(_) | Availability::NotWanted => Wish::Either,
-        Availability::Unknown(gap) => Wish::NotKnown(gap.clone()),
+        Availability::Available => PartExpectation::Unwanted,
+        Availability::NotYet(_) | Availability::NotWanted => PartExpectation::Either,
+        Availability::Unknown(gap) => PartExpectation::NotKnown(gap.clone()),
     }
 }
 
 fn stack_part(context: &CheckContext<'_>, part: &Part) -> Ruling {
     let sight = context.part(part);
-    match (wish(context, part), sight.known()) {
-        (Wish::NotKnown(gap), _) | (Wish::Wanted, Err(gap)) => Ruling::unknown(gap),
-        (Wish::Either, _) | (Wish::Wanted, Ok(Some(_))) => Ruling::new(Verdict::Match),
-        (Wish::Wanted, Ok(None)) => Ruling::new(Verdict::Missing),
-        (Wish::Unwanted, _) => unwanted(context, &sight, Verdict::Leftover),
+    match (part_expectation(context, part), sight.known()) {
+        (PartExpectation::NotKnown(gap), _) | (PartExpectation::Wanted, Err(gap)) => Ruling::unknown(gap),
+        (PartExpectation::Either, _) | (PartExpectation::Wanted, Ok(Some(_))) => Ruling::new(Verdict::Match),
+        (PartExpectation::Wanted, Ok(None)) => Ruling::new(Verdict::Missing),
+        (PartExpectation::Unwanted, _) => unwanted(context, &sight, Verdict::Leftover),
     }
 }
 

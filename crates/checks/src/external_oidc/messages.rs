@@ -1,9 +1,8 @@
 //! The one-line summary of each subject.
-//!
-//! A subject has a few of the verdicts, so the last arm of a summary stands for a match on purpose: listing the verdicts
-//! that cannot occur would say less.
 
-use super::availability::{Availability, Half, Revision, still_carries, what_it_was_told};
+#![expect(clippy::wildcard_enum_match_arm, reason = "a subject has few of the verdicts; the last arm is a match")]
+
+use super::availability::{Availability, Half, Revision, auth_of_revision, still_carries};
 use super::context::CheckContext;
 use super::facts::Node;
 use super::names::{KAS_NAMESPACE, MANAGED_NAMESPACE};
@@ -14,7 +13,7 @@ use super::verdict::Verdict;
 
 pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> String {
     if ruling.verdict == Verdict::Unknown {
-        let gap = ruling.gap.as_ref().map_or("not known", |gap| &gap.says);
+        let gap = ruling.gap.as_ref().map_or("not known", |gap| &gap.message);
         return format!("unknown: {gap}");
     }
     match subject {
@@ -66,7 +65,7 @@ fn file_summary(subject: &ResolvedSubject, verdict: Verdict) -> String {
 
 fn rollout_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
     let nodes = context.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
-    let there = nodes.iter().filter(|node| what_it_was_told(context, node.current) == Revision::Oidc).count();
+    let there = nodes.iter().filter(|node| auth_of_revision(context, node.current) == Revision::Oidc).count();
     match ruling.verdict {
         Verdict::Available => "every kube-apiserver runs with external OIDC alone".to_owned(),
         Verdict::RollingOut => {
@@ -97,13 +96,13 @@ pub fn awaited(context: &CheckContext<'_>) -> String {
     if let Some((node, failed)) =
         kas.nodes.iter().filter(failing).find_map(|node| Some((node, node.last_failed.as_ref()?)))
     {
-        return format!("revision {} fails on {}: {}", failed.revision, node.name, failed.says);
+        return format!("revision {} fails on {}: {}", failed.revision, node.name, failed.message);
     }
     if let Some(node) = kas.nodes.iter().find(|node| node.target > 0 && node.target != node.current) {
         return format!("waiting for {} to go from revision {} to {}", node.name, node.current, node.target);
     }
-    let half = kas.nodes.iter().find(|node| matches!(what_it_was_told(context, node.current), Revision::Half(_)));
-    match half.map(|node| what_it_was_told(context, node.current)) {
+    let half = kas.nodes.iter().find(|node| matches!(auth_of_revision(context, node.current), Revision::Half(_)));
+    match half.map(|node| auth_of_revision(context, node.current)) {
         Some(Revision::Half(Half::WebhookToo | Half::MetadataToo)) => {
             "waiting for the second revision, without the webhook".to_owned()
         }
@@ -147,7 +146,7 @@ fn console_summary(verdict: Verdict, what: &str) -> String {
     match verdict {
         Verdict::Missing => format!("the console lacks its copy of {what}"),
         Verdict::Drift => format!("the console's copy of {what} differs from its source"),
-        Verdict::Leftover => format!("a copy of {what} that is not expected any more"),
+        Verdict::Leftover => format!("a copy of {what} that is no longer expected"),
         _ => format!("the console's copy of {what} is as its source"),
     }
 }
@@ -157,7 +156,7 @@ fn client_summary(component: &Component, verdict: Verdict) -> String {
     match verdict {
         Verdict::Missing => format!("{who} does not use the client that is listed for it"),
         Verdict::Drift => format!("{who} uses another client than is listed for it"),
-        Verdict::Leftover => format!("{who} still uses a client that nothing lists any more"),
+        Verdict::Leftover => format!("{who} still uses a client that is no longer listed"),
         _ => format!("{who} uses what is listed for it"),
     }
 }

@@ -17,8 +17,6 @@ mod discovery;
 mod evidence;
 mod explain;
 mod facts;
-#[cfg(any(test, feature = "testing"))]
-pub mod fixtures;
 mod gates;
 mod interests;
 mod judge;
@@ -37,6 +35,8 @@ mod spec;
 mod stack;
 mod subjects;
 mod switch;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod touched;

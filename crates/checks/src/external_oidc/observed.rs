@@ -12,7 +12,7 @@ use super::verdict::{Code, Verdict};
 use trueup_core::world::{Gap, GapCause};
 
 /// One setting, and whether it is right.
-pub struct Told {
+pub struct ObservedSetting {
     pub code: Code,
     pub field: &'static str,
     pub expected: Expected,
@@ -30,10 +30,11 @@ pub enum Expected {
 }
 
 pub fn rule(context: &CheckContext<'_>) -> Ruling {
-    match told(context) {
+    match observed_settings(context) {
         Err(gap) => Ruling::unknown(gap),
-        Ok(told) => {
-            let wrong: Vec<Code> = told.iter().filter(|told| !told.right).map(|told| told.code).collect();
+        Ok(settings) => {
+            let wrong: Vec<Code> =
+                settings.iter().filter(|setting| !setting.right).map(|setting| setting.code).collect();
             let verdict = if wrong.is_empty() { Verdict::Match } else { Verdict::Drift };
             Ruling::new(verdict).with_message(wrong.into_iter().map(Code::as_str))
         }
@@ -41,22 +42,22 @@ pub fn rule(context: &CheckContext<'_>) -> Ruling {
 }
 
 /// Everything this check looks at in the observed config.
-pub fn told(context: &CheckContext<'_>) -> Result<Vec<Told>, Gap> {
+pub fn observed_settings(context: &CheckContext<'_>) -> Result<Vec<ObservedSetting>, Gap> {
     let kind = context.kind()?;
     let absent = || Gap::new(GapCause::NotObserved, "KubeAPIServer/cluster does not exist");
     let observed = &context.kube_api_server.known()?.ok_or_else(absent)?.observed;
     let copied = is_copied(context)?;
-    let mut told = vec![argument(context, observed, copied)?];
+    let mut settings = vec![argument(context, observed, copied)?];
     if copied {
-        told.extend(once_copied(context, observed)?);
+        settings.extend(once_copied(context, observed)?);
     }
     if has_plugin_observer(context.release) {
-        told.push(plugins(kind, observed));
+        settings.push(plugins(kind, observed));
     }
-    Ok(told)
+    Ok(settings)
 }
 
-fn argument(context: &CheckContext<'_>, observed: &ObservedConfig, copied: bool) -> Result<Told, Gap> {
+fn argument(context: &CheckContext<'_>, observed: &ObservedConfig, copied: bool) -> Result<ObservedSetting, Gap> {
     let actual = observed.authentication_config.as_deref();
     let is_ours = actual.is_some_and(|list| matches!(list, [one] if **one == *AUTH_CONFIG_PATH));
     let expected = if copied {
@@ -75,7 +76,7 @@ fn argument(context: &CheckContext<'_>, observed: &ObservedConfig, copied: bool)
         Expected::Text(text) if text.is_empty() => actual.is_none_or(<[_]>::is_empty),
         Expected::Text(_) => is_ours,
     };
-    Ok(Told {
+    Ok(ObservedSetting {
         code: Code::AuthenticationConfigArg,
         field: "spec.observedConfig.apiServerArguments.authentication-config",
         expected,
@@ -85,7 +86,7 @@ fn argument(context: &CheckContext<'_>, observed: &ObservedConfig, copied: bool)
 }
 
 /// The webhook and the metadata go once the copy exists; before that they are left as they were.
-fn once_copied(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<[Told; 2], Gap> {
+fn once_copied(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<[ObservedSetting; 2], Gap> {
     let copy = context.auth_config(KAS_NAMESPACE).known()?;
     let gone = |code, field, actual: String| {
         let waits = "kube-apiserver's copy of auth-config does not exist yet";
@@ -93,7 +94,7 @@ fn once_copied(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<
             None => (Expected::NotJudged { why: waits }, true),
             Some(_) => (Expected::Text(String::new()), actual.is_empty()),
         };
-        Told { code, field, expected, actual, right }
+        ObservedSetting { code, field, expected, actual, right }
     };
     let webhook = [&observed.webhook_config, &observed.webhook_version];
     let webhook: Vec<&str> = webhook.into_iter().flatten().flat_map(|list| list.iter().map(AsRef::as_ref)).collect();
@@ -109,7 +110,7 @@ fn once_copied(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<
 }
 
 /// The plugins that enforce RoleBindingRestrictions follow the type at once.
-fn plugins(kind: &AuthKind, observed: &ObservedConfig) -> Told {
+fn plugins(kind: &AuthKind, observed: &ObservedConfig) -> ObservedSetting {
     let among = |list: &[Box<str>], plugin: &str| list.iter().any(|held| **held == *plugin);
     let is_off = |plugin: &&str| among(&observed.plugins_off, plugin);
     let is_on = |plugin: &&str| among(&observed.plugins_on, plugin);
@@ -122,7 +123,7 @@ fn plugins(kind: &AuthKind, observed: &ObservedConfig) -> Told {
             ("both disabled", off == RESTRICTION_PLUGINS.len() && on == 0)
         }
     };
-    Told {
+    ObservedSetting {
         code: Code::AdmissionPlugins,
         field: "spec.observedConfig.apiServerArguments.disable-admission-plugins",
         expected: Expected::Text(expected.to_owned()),

@@ -1,18 +1,18 @@
 //! How this check is shown: a column with what is wanted beside what is, the way a switch takes, the nodes of a rollout,
 //! the OAuth stack as a table, and the question who a token would be.
 
-use super::availability::{Revision, what_it_was_told};
+use super::availability::{Revision, auth_of_revision};
 use super::console::listed;
 use super::context::CheckContext;
-use super::evidence::told_message;
+use super::evidence::revision_message;
 use super::facts::{Infrastructure, Node};
-use super::judge::{Wish, wish};
+use super::judge::{PartExpectation, part_expectation};
 use super::messages::awaited;
 use super::names::{CONSOLE_NAMESPACE, INFRASTRUCTURE, KAS_NAMESPACE, MANAGED_NAMESPACE, SINGLETON};
 use super::spec::Component;
 use super::stack::{PARTS, Part};
 use super::subjects::ResolvedSubject;
-use crate::present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
+use crate::present::{Cell, CheckDescription, Column, Form, Panel, Step};
 use trueup_core::engine::State;
 use trueup_core::engine::text::shell_word;
 use trueup_core::world::{CollectionId, Key, Observation};
@@ -23,8 +23,8 @@ pub const WHO_FORM: &str = "who";
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "External OIDC",
     short: "OIDC",
-    says: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
-    columns: &[Column { title: "WANTED", side: Side::Left, width: 18, grows: false, rank: 4 }],
+    message: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
+    columns: &[Column::fixed("WANTED", 18, 4)],
     verdict_width: 16,
     forms: &[Form {
         name: WHO_FORM,
@@ -37,10 +37,10 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
 pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell> {
     let pair = |expected: String, actual: String| Cell::Pair { expected: expected.into(), actual: actual.into() };
     let cell = match subject {
-        ResolvedSubject::Part(part) => match wish(context, part) {
-            Wish::Wanted => pair("present".to_owned(), presence(context, part).to_owned()),
-            Wish::Unwanted => pair("absent".to_owned(), presence(context, part).to_owned()),
-            Wish::Either | Wish::NotKnown(_) => Cell::Text(presence(context, part).into()),
+        ResolvedSubject::Part(part) => match part_expectation(context, part) {
+            PartExpectation::Wanted => pair("present".to_owned(), presence(context, part).to_owned()),
+            PartExpectation::Unwanted => pair("absent".to_owned(), presence(context, part).to_owned()),
+            PartExpectation::Either | PartExpectation::NotKnown(_) => Cell::Text(presence(context, part).into()),
         },
         ResolvedSubject::AuthConfig => {
             let wanted = context.checked().ok().and_then(|checked| checked.rendered.as_deref());
@@ -84,7 +84,7 @@ fn file<'a>(context: &CheckContext<'a>, namespace: &str) -> Option<&'a str> {
 }
 
 fn runs_oidc(context: &CheckContext<'_>, node: &Node) -> bool {
-    what_it_was_told(context, node.current) == Revision::Oidc
+    auth_of_revision(context, node.current) == Revision::Oidc
 }
 
 /// What else there is to see of a subject.
@@ -136,17 +136,17 @@ fn nodes(context: &CheckContext<'_>) -> Panel {
     let nodes = context.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
     let wanted = context.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
     let step = |node: &Node| {
-        let told = what_it_was_told(context, node.current);
+        let auth = auth_of_revision(context, node.current);
         let moving = node.target > 0 && node.target != node.current;
         let failing = node.last_failed.as_ref().is_some_and(|failed| failed.revision == node.target);
-        let state = match (&told, wanted) {
+        let state = match (&auth, wanted) {
             _ if moving && failing => State::Error,
             (Revision::NotKnown(_), _) => State::Unknown,
             (Revision::Oidc, true) | (Revision::NoFile, false) => State::Match,
             (Revision::Oidc | Revision::Half(_), false) | (Revision::NoFile | Revision::Half(_), true) => State::Stale,
         };
         let way = if moving { format!("{} → {}", node.current, node.target) } else { node.current.to_string() };
-        Step::judged(node.name.to_string(), state, format!("{way}: {}", told_message(&told)))
+        Step::judged(node.name.to_string(), state, format!("{way}: {}", revision_message(&auth)))
     };
     Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }
@@ -154,15 +154,15 @@ fn nodes(context: &CheckContext<'_>) -> Panel {
 /// Every resource of the OAuth stack, a line each, under the namespace it is in.
 fn stack(context: &CheckContext<'_>) -> Panel {
     let line = |part: &&'static Part| {
-        let wish = match wish(context, part) {
-            Wish::Wanted => "wanted",
-            Wish::Unwanted => "unwanted",
-            Wish::Either => "either",
-            Wish::NotKnown(_) => "?",
+        let part_expectation = match part_expectation(context, part) {
+            PartExpectation::Wanted => "wanted",
+            PartExpectation::Unwanted => "unwanted",
+            PartExpectation::Either => "either",
+            PartExpectation::NotKnown(_) => "?",
         };
         let glyph = context.ruling(&ResolvedSubject::Part(part)).map_or('?', |ruling| ruling.state.glyph());
         let presence = presence(context, part);
-        format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
+        format!("{glyph} {part_expectation:<8} {presence:<7} {} {}", part.resource.kind, part.name)
     };
     let mut namespaces: Vec<Option<&str>> = Vec::new();
     for part in &PARTS {

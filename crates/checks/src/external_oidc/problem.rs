@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-named_enum! {
+trueup_core::named_enum! {
     /// What is wrong.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {
@@ -46,46 +46,54 @@ named_enum! {
 }
 
 impl Code {
-    /// Every code, for tables that must miss none.
-    pub const ALL: [Self; 34] = [
-        Self::ProviderCount,
-        Self::IssuerUrlInvalid,
-        Self::IssuerIsServiceAccountIssuer,
-        Self::AudiencesEmpty,
-        Self::AudienceDuplicate,
-        Self::DiscoveryUrlInvalid,
-        Self::DiscoveryUrlEqualsIssuer,
-        Self::CaConfigmapMissing,
-        Self::CaKeyMissing,
-        Self::CaInvalid,
-        Self::UsernameClaimOrExpression,
-        Self::UsernamePrefixMissing,
-        Self::UsernamePrefixWithoutPolicy,
-        Self::UsernamePrefixWithExpression,
-        Self::UsernamePrefixPolicyUnknown,
-        Self::GroupsClaimAndExpression,
-        Self::GroupsPrefixWithExpression,
-        Self::UidClaimOrExpression,
-        Self::ExtraKeyMissing,
-        Self::ExtraKeyInvalid,
-        Self::ExtraKeyDuplicate,
-        Self::ExtraExpressionMissing,
-        Self::ClaimRuleBodyMissing,
-        Self::ClaimRuleTypeUnknown,
-        Self::ClaimRuleDuplicate,
-        Self::UserRuleExpressionMissing,
-        Self::UserRuleDuplicate,
-        Self::CelCompile,
-        Self::CelNotBool,
-        Self::EmailVerifiedMissing,
-        Self::TooLong,
-        Self::TooMany,
-        Self::MessageMissing,
-        Self::NoProviders,
-    ];
+    /// What to do about it where this value stands.
+    pub fn remedy(self, value: &str) -> &'static str {
+        match self {
+            Self::ProviderCount => "keep one",
+            Self::IssuerUrlInvalid => {
+                "write it exactly as the provider's tokens carry it in `iss`: https, no query, no fragment, no user"
+            }
+            Self::IssuerIsServiceAccountIssuer => {
+                "use another issuer URL, or wait until the old service account issuer has expired"
+            }
+            Self::AudiencesEmpty => "list the client ids the tokens are made for",
+            Self::AudienceDuplicate => "list it once",
+            Self::DiscoveryUrlInvalid => {
+                "write the whole https URL of the discovery document, without query, fragment or user"
+            }
+            Self::DiscoveryUrlEqualsIssuer => "leave it out: the issuer's own document is the default",
+            Self::CaConfigmapMissing => "create it with the key ca-bundle.crt",
+            Self::CaKeyMissing => "put the bundle under data, key ca-bundle.crt (binaryData is not read)",
+            Self::CaInvalid => "put PEM certificates into its key ca-bundle.crt",
+            Self::UsernameClaimOrExpression | Self::UidClaimOrExpression => "set exactly one of claim and expression",
+            Self::UsernamePrefixMissing => "set prefix.prefixString, or the policy NoPrefix",
+            Self::UsernamePrefixWithoutPolicy => "set prefixPolicy to Prefix, or remove the prefix",
+            Self::UsernamePrefixWithExpression | Self::GroupsPrefixWithExpression => {
+                "write the prefix into the expression"
+            }
+            Self::UsernamePrefixPolicyUnknown => "use Prefix, NoPrefix, or leave it out",
+            Self::GroupsClaimAndExpression | Self::UserRuleDuplicate => "keep one of them",
+            Self::ExtraKeyMissing => "name one like example.org/team",
+            Self::ExtraKeyInvalid => "use a key of your own domain in lower case, like example.org/team",
+            Self::ExtraKeyDuplicate => "use each key once",
+            Self::ExtraExpressionMissing => "write one, as in `claims.department`",
+            Self::ClaimRuleBodyMissing => "give the rule the body of its type, and no other",
+            Self::ClaimRuleTypeUnknown => "use RequiredClaim or CEL",
+            Self::ClaimRuleDuplicate => "keep one of them; neither the CRD nor the operator notices",
+            Self::UserRuleExpressionMissing => "write an expression on user, or leave the rule out",
+            Self::CelCompile if value.is_empty() => "leave it out, or write one",
+            Self::CelCompile => "correct the expression",
+            Self::CelNotBool => "compare the value, as in `claims.x == true`",
+            Self::EmailVerifiedMissing => "add a CEL claim rule like `claims.?email_verified.orValue(true) == true`",
+            Self::TooLong => "shorten it",
+            Self::TooMany => "remove some",
+            Self::MessageMissing => "say what a refused user should know",
+            Self::NoProviders => "add a provider, or set spec.type back to IntegratedOAuth",
+        }
+    }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// What is worth knowing beside any verdict.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum WarningCode {
@@ -99,7 +107,7 @@ named_enum! {
     }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// Who says no.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Refuser {
@@ -124,18 +132,23 @@ pub struct Problem {
     pub value: String,
     /// Why it is wrong, in a sentence.
     pub why: String,
-    pub remedy: String,
     pub refuser: Refuser,
+}
+
+impl Problem {
+    pub fn remedy(&self) -> &'static str {
+        self.code.remedy(&self.value)
+    }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, path, value, why, remedy, refuser } = self;
+        let Self { code, path, value, why, refuser } = self;
         write!(f, "{}: {path}", code.as_str())?;
         if !value.is_empty() {
             write!(f, " = {value:?}")?;
         }
-        write!(f, ": {why}; {remedy} (refused by {})", refuser.as_str())
+        write!(f, ": {why}; {} (refused by {})", self.remedy(), refuser.as_str())
     }
 }
 
@@ -145,16 +158,16 @@ pub struct Warning {
     pub code: WarningCode,
     pub path: String,
     pub value: String,
-    pub says: String,
+    pub message: String,
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, path, value, says } = self;
+        let Self { code, path, value, message } = self;
         write!(f, "{}: {path}", code.as_str())?;
         if !value.is_empty() {
             write!(f, " = {value:?}")?;
         }
-        write!(f, ": {says}")
+        write!(f, ": {message}")
     }
 }

@@ -276,23 +276,8 @@ impl Hand<'_, '_> {
     }
 
     fn draft(&self, change: Change, target: Target, stake: Stake, operator: Operator) -> ActionDraft {
-        ActionDraft {
-            domain: NAME,
-            restores: None,
-            target,
-            judged: None,
-            source: None,
-            selected: true,
-            reason: Reason::Missing,
-            ownership: Vec::new(),
-            stake,
-            diff: String::new(),
-            change,
-            undo: Undo::None,
-            depends_on: Vec::new(),
-            rests_on: Vec::new(),
-            blocked_by: self.operator_owned(operator).into_iter().collect(),
-        }
+        let blocked_by = self.operator_owned(operator).into_iter().collect();
+        ActionDraft { stake, blocked_by, ..ActionDraft::new(NAME, target, change, Reason::Missing) }
     }
 
     fn operator_owned(&self, operator: Operator) -> Option<Blocked> {
@@ -301,7 +286,7 @@ impl Hand<'_, '_> {
             Hands::Off => {
                 let who = operator.as_str();
                 let because = match operator.complaints(self.context).first() {
-                    Some(complaint) => complaint.says.to_string(),
+                    Some(complaint) => complaint.message.to_string(),
                     None => "no condition says why it hasn't".to_owned(),
                 };
                 let why = format!("{who} looks after this (hand it over with manage = true); {because}");

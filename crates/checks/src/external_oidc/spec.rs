@@ -8,8 +8,9 @@
 //! Elsewhere: which fields count (`gates`), what is wrong with them (`validate`), what becomes of them (`render`).
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
+use trueup_core::world::shape::{object, objects, optional_object, optional_objects, or_default};
 use trueup_core::world::{Fact, Interner, Meta, Misfit, Obj, RawObject};
 
 /// `Authentication/cluster`.
@@ -22,19 +23,26 @@ pub struct Authentication {
 }
 
 /// `spec` of `Authentication/cluster`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct AuthSpec {
+    #[serde(rename = "type")]
     pub kind: AuthKind,
+    #[serde(rename = "oidcProviders", deserialize_with = "objects")]
     pub providers: Vec<Provider>,
+    #[serde(deserialize_with = "filled")]
     pub service_account_issuer: Option<String>,
     /// The Secret of `webhookTokenAuthenticator`; an empty name is none.
+    #[serde(rename = "webhookTokenAuthenticator", deserialize_with = "webhook")]
     pub webhook: Option<String>,
     /// The ConfigMap of `oauthMetadata`; an empty name is none.
+    #[serde(deserialize_with = "name")]
     pub oauth_metadata: Option<String>,
 }
 
 /// `spec.type`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Option<String>")]
 pub enum AuthKind {
     Oidc,
     /// The empty type means the same.
@@ -44,58 +52,93 @@ pub enum AuthKind {
     Other(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Provider {
     pub name: Option<String>,
+    #[serde(deserialize_with = "object")]
     pub issuer: Issuer,
+    #[serde(rename = "oidcClients", deserialize_with = "objects")]
     pub clients: Vec<Client>,
-    pub username: Username,
-    pub groups: Groups,
-    /// Absent is not the same as empty: absent means the claim `sub`.
-    pub uid: Option<ClaimOrExpression>,
-    pub extra: Vec<Extra>,
+    #[serde(rename = "claimMappings", deserialize_with = "object")]
+    pub mappings: Mappings,
+    #[serde(rename = "claimValidationRules", deserialize_with = "objects")]
     pub claim_rules: Vec<ClaimRule>,
+    #[serde(rename = "userValidationRules", deserialize_with = "optional_objects")]
     pub user_rules: Option<Vec<UserRule>>,
+    #[serde(rename = "externalClaimsSources", deserialize_with = "optional_objects")]
     pub sources: Option<Vec<ClaimsSource>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct Issuer {
+    #[serde(rename = "issuerURL")]
     pub url: Option<String>,
+    #[serde(deserialize_with = "texts")]
     pub audiences: Vec<String>,
     /// The ConfigMap in `openshift-config` with the CA bundle; an empty name is none.
+    #[serde(rename = "issuerCertificateAuthority", deserialize_with = "name")]
     pub ca: Option<String>,
+    #[serde(rename = "discoveryURL")]
     pub discovery_url: Option<String>,
 }
 
 /// A client of `oidcClients`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Client {
+    #[serde(flatten)]
     pub component: Component,
+    #[serde(rename = "clientID", deserialize_with = "or_default")]
     pub client_id: String,
     /// The Secret in `openshift-config`; an empty name is none.
+    #[serde(rename = "clientSecret", deserialize_with = "name")]
     pub secret: Option<String>,
+    #[serde(deserialize_with = "texts")]
     pub extra_scopes: Vec<String>,
 }
 
-/// Who uses a client.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+/// The user of a client.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+#[serde(default)]
 pub struct Component {
+    #[serde(rename = "componentNamespace", deserialize_with = "or_default")]
     pub namespace: String,
+    #[serde(rename = "componentName", deserialize_with = "or_default")]
     pub name: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+/// `claimMappings`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Mappings {
+    #[serde(deserialize_with = "object")]
+    pub username: Username,
+    #[serde(deserialize_with = "object")]
+    pub groups: Groups,
+    /// Absent is not the same as empty: absent means the claim `sub`.
+    #[serde(deserialize_with = "optional_object")]
+    pub uid: Option<ClaimOrExpression>,
+    #[serde(deserialize_with = "objects")]
+    pub extra: Vec<Extra>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct Username {
     pub claim: Option<String>,
     pub expression: Option<String>,
+    #[serde(rename = "prefixPolicy")]
     pub policy: PrefixPolicy,
     /// `prefix.prefixString`; an object without it counts as an empty text.
+    #[serde(deserialize_with = "prefix")]
     pub prefix: Option<String>,
 }
 
 /// `prefixPolicy`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Option<String>")]
 pub enum PrefixPolicy {
     #[default]
     NoOpinion,
@@ -104,34 +147,43 @@ pub enum PrefixPolicy {
     Other(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct Groups {
     pub claim: Option<String>,
     pub expression: Option<String>,
     pub prefix: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct ClaimOrExpression {
     pub claim: Option<String>,
     pub expression: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct Extra {
     pub key: Option<String>,
+    #[serde(rename = "valueExpression")]
     pub expression: Option<String>,
 }
 
 /// A rule of `claimValidationRules`, with the bodies it has, whether or not they belong to its type.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct ClaimRule {
+    #[serde(rename = "type")]
     pub kind: ClaimRuleKind,
+    #[serde(rename = "requiredClaim", deserialize_with = "optional_object")]
     pub required: Option<RequiredClaim>,
+    #[serde(deserialize_with = "optional_object")]
     pub cel: Option<CelRule>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Option<String>")]
 pub enum ClaimRuleKind {
     RequiredClaim,
     Cel,
@@ -144,13 +196,16 @@ impl Default for ClaimRuleKind {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct RequiredClaim {
     pub claim: Option<String>,
+    #[serde(rename = "requiredValue")]
     pub value: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct CelRule {
     pub expression: Option<String>,
     pub message: Option<String>,
@@ -159,19 +214,25 @@ pub struct CelRule {
 pub type UserRule = CelRule;
 
 /// An entry of `externalClaimsSources`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct ClaimsSource {
+    #[serde(deserialize_with = "authentication")]
     pub authentication: SourceAuthentication,
     /// The ConfigMap of `tls`; outer absence is no `tls`.
+    #[serde(rename = "tls", deserialize_with = "authority")]
     pub ca: Option<String>,
-    pub hostname: Option<String>,
-    pub path_expression: Option<String>,
+    #[serde(deserialize_with = "object")]
+    pub url: SourceUrl,
+    #[serde(deserialize_with = "objects")]
     pub mappings: Vec<SourcedClaim>,
+    #[serde(deserialize_with = "predicates")]
     pub predicates: Option<Vec<String>>,
 }
 
 /// How claims are fetched from a source.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "Option<String>")]
 pub enum SourceAuthentication {
     #[default]
     Anonymous,
@@ -180,32 +241,53 @@ pub enum SourceAuthentication {
     Other(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SourceUrl {
+    pub hostname: Option<String>,
+    pub path_expression: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct SourcedClaim {
     pub name: Option<String>,
     pub expression: Option<String>,
 }
 
 /// An entry of `status.oidcClients`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
 pub struct ClientStatus {
+    #[serde(flatten)]
     pub component: Component,
+    #[serde(rename = "currentOIDCClients", deserialize_with = "objects")]
     pub current: Vec<CurrentClient>,
+    #[serde(deserialize_with = "objects")]
     pub conditions: Vec<Condition>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub struct CurrentClient {
+    #[serde(rename = "oidcProviderName", deserialize_with = "or_default")]
     pub provider: String,
+    #[serde(rename = "issuerURL", deserialize_with = "or_default")]
     pub issuer: String,
+    #[serde(rename = "clientID", deserialize_with = "or_default")]
     pub client_id: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub struct Condition {
+    #[serde(rename = "type", deserialize_with = "or_default")]
     pub kind: String,
+    #[serde(deserialize_with = "or_default")]
     pub status: String,
+    #[serde(deserialize_with = "or_default")]
     pub reason: String,
+    #[serde(deserialize_with = "or_default")]
     pub message: String,
 }
 
@@ -226,7 +308,7 @@ impl AuthSpec {
     /// # Errors
     /// A field has another shape than the CRD promises.
     pub fn from_json(spec: &serde_json::Value) -> Result<Self, serde_json::Error> {
-        wire::spec(spec)
+        object(spec)
     }
 }
 
@@ -256,19 +338,127 @@ impl Provider {
 impl Fact for Authentication {
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         #[derive(Deserialize, Default)]
-        #[serde(rename_all = "camelCase", default)]
+        #[serde(default)]
         struct Status {
-            oidc_clients: Option<Vec<Obj<wire::ClientStatus>>>,
+            #[serde(rename = "oidcClients", deserialize_with = "objects")]
+            clients: Vec<ClientStatus>,
         }
-        let Obj(spec): Obj<wire::Spec> = raw.field("spec")?;
-        let Obj(status): Obj<Status> = raw.field("status")?;
-        let clients = status.oidc_clients.unwrap_or_default();
-        Ok(Self {
-            meta: Meta::project(&raw.meta, pool),
-            spec: spec.into(),
-            clients: clients.into_iter().map(|Obj(client)| client.into()).collect(),
-        })
+        let Obj(spec) = raw.field("spec")?;
+        let Obj(Status { clients }) = raw.field("status")?;
+        Ok(Self { meta: Meta::project(&raw.meta, pool), spec, clients })
     }
 }
 
-mod wire;
+impl From<Option<String>> for AuthKind {
+    fn from(text: Option<String>) -> Self {
+        match text.as_deref() {
+            None | Some("" | "IntegratedOAuth") => Self::IntegratedOAuth,
+            Some("OIDC") => Self::Oidc,
+            Some("None") => Self::None,
+            Some(other) => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl From<Option<String>> for PrefixPolicy {
+    fn from(text: Option<String>) -> Self {
+        match text.as_deref() {
+            None | Some("") => Self::NoOpinion,
+            Some("NoPrefix") => Self::NoPrefix,
+            Some("Prefix") => Self::Prefix,
+            Some(other) => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl From<Option<String>> for ClaimRuleKind {
+    fn from(text: Option<String>) -> Self {
+        match text.as_deref().unwrap_or_default() {
+            "RequiredClaim" => Self::RequiredClaim,
+            "CEL" => Self::Cel,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl From<Option<String>> for SourceAuthentication {
+    fn from(text: Option<String>) -> Self {
+        match text.as_deref() {
+            None | Some("") => Self::Anonymous,
+            Some("RequestProvidedToken") => Self::RequestProvidedToken,
+            Some("ClientCredential") => Self::ClientCredential,
+            Some(other) => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+fn filled<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::deserialize(from)?.filter(|text: &String| !text.is_empty()))
+}
+
+/// A null among texts is an empty text to Go.
+fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let list: Vec<Option<String>> = or_default(from)?;
+    Ok(list.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// A reference by name; an empty name is none.
+fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Named {
+        #[serde(deserialize_with = "filled")]
+        name: Option<String>,
+    }
+    object(from).map(|Named { name }| name)
+}
+
+fn webhook<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Webhook {
+        #[serde(deserialize_with = "name")]
+        kube_config: Option<String>,
+    }
+    object(from).map(|Webhook { kube_config }| kube_config)
+}
+
+fn authority<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Tls {
+        #[serde(deserialize_with = "name")]
+        certificate_authority: Option<String>,
+    }
+    object(from).map(|Tls { certificate_authority }| certificate_authority)
+}
+
+fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Prefix {
+        #[serde(deserialize_with = "or_default")]
+        prefix_string: String,
+    }
+    Ok(optional_object(from)?.map(|Prefix { prefix_string }| prefix_string))
+}
+
+fn authentication<'de, D: Deserializer<'de>>(from: D) -> Result<SourceAuthentication, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Typed {
+        r#type: SourceAuthentication,
+    }
+    object(from).map(|Typed { r#type }| r#type)
+}
+
+fn predicates<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Predicate {
+        #[serde(deserialize_with = "or_default")]
+        expression: String,
+    }
+    let list = optional_objects(from)?;
+    Ok(list.map(|list| list.into_iter().map(|Predicate { expression }| expression).collect()))
+}

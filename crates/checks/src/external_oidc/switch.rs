@@ -60,30 +60,24 @@ pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDr
     let all = |resource| CollectionId::all(context.name(), resource);
     let mut rests_on = vec![all(AUTHENTICATION), all(FEATURE_GATE), config_maps(context.name(), CONFIG_NAMESPACE)];
     rests_on.extend(bound::collections(context));
+    let target = Target {
+        cluster: context.name().clone(),
+        resource: AUTHENTICATION,
+        namespace: None,
+        name: SINGLETON.to_owned(),
+        uid: Some(authentication.meta.uid.clone()),
+        version: Some(authentication.meta.version.clone()),
+        cloud: None,
+    };
+    let change = Change::Patch(FieldChange { patch: patch.as_object().cloned().unwrap_or_default(), export: kinds });
     Some(ActionDraft {
-        domain: NAME,
-        restores: None,
-        target: Target {
-            cluster: context.name().clone(),
-            resource: AUTHENTICATION,
-            namespace: None,
-            name: SINGLETON.to_owned(),
-            uid: Some(authentication.meta.uid.clone()),
-            version: Some(authentication.meta.version.clone()),
-            cloud: None,
-        },
-        judged: None,
-        source: None,
         selected: false,
-        reason: Reason::Differs,
-        ownership: Vec::new(),
         stake: Stake::Login,
         diff,
-        change: Change::Patch(FieldChange { patch: patch.as_object().cloned().unwrap_or_default(), export: kinds }),
         undo: Undo::RestoreFromBackup,
-        depends_on: Vec::new(),
         rests_on,
         blocked_by: looked_at(context).into_iter().filter_map(|look| look.blocked).collect(),
+        ..ActionDraft::new(NAME, target, change, Reason::Differs)
     })
 }
 
@@ -92,15 +86,15 @@ pub fn evidence(settings: &Settings, context: &CheckContext<'_>) -> Vec<Evidence
     if !is_offered(settings, context) {
         return Vec::new();
     }
-    let line = |says: String, object: String, field: &str| Evidence {
-        says,
+    let line = |message: String, object: String, field: &str| Evidence {
+        message,
         object,
         field: field.to_owned(),
         resource_version: String::new(),
     };
     let authentication = || format!("{} Authentication {SINGLETON}", context.name());
     let mut lines: Vec<Evidence> =
-        looked_at(context).into_iter().map(|look| line(look.says, look.object, look.field)).collect();
+        looked_at(context).into_iter().map(|look| line(look.message, look.object, look.field)).collect();
     let back = format!("rollback from OIDC: {}", way_back(context));
     lines.push(line(back, authentication(), "spec.type"));
     lines
@@ -126,7 +120,7 @@ fn way_back(context: &CheckContext<'_>) -> String {
 
 /// One thing that was looked at, and what it means for the switch.
 struct Look {
-    says: String,
+    message: String,
     object: String,
     field: &'static str,
     blocked: Option<Blocked>,
@@ -140,9 +134,9 @@ fn looked_at(context: &CheckContext<'_>) -> Vec<Look> {
     looks
 }
 
-fn look(says: String, object: String, field: &'static str, blocked: Option<(GateName, &str)>) -> Look {
+fn look(message: String, object: String, field: &'static str, blocked: Option<(GateName, &str)>) -> Look {
     let blocked = blocked.map(|(gate, why)| Blocked { gate, why: why.to_owned() });
-    Look { says, object, field, blocked }
+    Look { message, object, field, blocked }
 }
 
 /// What the spec would come to with type OIDC.
@@ -157,10 +151,10 @@ fn spec(context: &CheckContext<'_>) -> Look {
     let checked = match context.checked_as_oidc() {
         Ok(checked) => checked,
         Err(gap) => {
-            let says = format!("what the spec would come to with type OIDC is not known: {gap}");
+            let message = format!("what the spec would come to with type OIDC is not known: {gap}");
             return Look {
-                blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }),
-                says,
+                blocked: Some(Blocked { gate: GateName::NotComplete, why: message.clone() }),
+                message,
                 object,
                 field,
             };
@@ -169,7 +163,7 @@ fn spec(context: &CheckContext<'_>) -> Look {
     let Checked { verdict, problems, warnings, unknowns, .. } = &checked;
     let first = problems.first().map(|problem| format!(": {}: {}", problem.path, problem.why)).unwrap_or_default();
     let warned: Vec<&str> = warnings.iter().map(|warning| warning.code.as_str()).collect();
-    let says = match verdict {
+    let message = match verdict {
         Verdict::Valid if warned.is_empty() => "with type OIDC the spec is valid".to_owned(),
         Verdict::Valid => format!("with type OIDC the spec is valid, with warnings: {}", warned.join(", ")),
         Verdict::Unknown => format!("what the spec would come to is not known: {}", unknowns.join("; ")),
@@ -182,27 +176,32 @@ fn spec(context: &CheckContext<'_>) -> Look {
         Verdict::Unknown => Some(GateName::NotComplete),
         Verdict::Lockout | Verdict::Invalid | Verdict::KasWouldRefuse => Some(GateName::OperatorOwned),
     };
-    let blocked = gate.map(|gate| Blocked { gate, why: format!("{says}; fix the providers first") });
-    Look { says, object, field, blocked }
+    let blocked = gate.map(|gate| Blocked { gate, why: format!("{message}; fix the providers first") });
+    Look { message, object, field, blocked }
 }
 
 /// Whether administrators can authenticate by certificate while no token is accepted.
 fn certificates(context: &CheckContext<'_>) -> Look {
     let object = format!("{} ConfigMap {CONFIG_NAMESPACE}/{ADMIN_CLIENT_CA}", context.name());
     let field = "data";
-    let absent = "kube-apiserver trusts no authority for administrators' client certificates: once nobody can log in, \
-                  nobody can come back; keep an admin kubeconfig with a client certificate first";
+    let absent = "kube-apiserver trusts no CA for administrators' client certificates, so a failed switch locks every user \
+                  out; keep an admin kubeconfig with a client certificate first";
     match context.bundle(CONFIG_NAMESPACE, ADMIN_CLIENT_CA).known() {
         Err(gap) => {
-            let says = format!("whether there are client certificates for administrators is not known: {gap}");
-            Look { blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }), says, object, field }
+            let message = format!("whether there are client certificates for administrators is not known: {gap}");
+            Look {
+                blocked: Some(Blocked { gate: GateName::NotComplete, why: message.clone() }),
+                message,
+                object,
+                field,
+            }
         }
         Ok(None) => look(absent.to_owned(), object, field, Some((GateName::Access, absent))),
         Ok(Some(bundle)) => match bundle.text.as_deref().and_then(latest_end).filter(|end| *end > context.view.now) {
             None => look(absent.to_owned(), object, field, Some((GateName::Access, absent))),
             Some(end) => {
-                let says = format!("administrators' client certificates are trusted until {end}; have one at hand");
-                look(says, object, field, None)
+                let message = format!("administrators' client certificates are trusted until {end}; have one at hand");
+                look(message, object, field, None)
             }
         },
     }
@@ -222,14 +221,14 @@ impl Names {
     fn of_users(provider: &Provider, gates: &Gates) -> Self {
         match username_expression(provider, gates) {
             Some(_) => Self::Any,
-            None => Self::prefixed(username_prefix(&provider.username, provider.issuer_url())),
+            None => Self::prefixed(username_prefix(&provider.mappings.username, provider.issuer_url())),
         }
     }
 
     fn of_groups(provider: &Provider, gates: &Gates) -> Self {
-        match (groups_expression(provider, gates), filled(provider.groups.claim.as_deref())) {
+        match (groups_expression(provider, gates), filled(provider.mappings.groups.claim.as_deref())) {
             (Some(_), _) => Self::Any,
-            (None, Some(_)) => Self::prefixed(provider.groups.prefix.clone().unwrap_or_default()),
+            (None, Some(_)) => Self::prefixed(provider.mappings.groups.prefix.clone().unwrap_or_default()),
             (None, None) => Self::None,
         }
     }
@@ -254,9 +253,9 @@ fn subjects(context: &CheckContext<'_>) -> Vec<Look> {
     let provider = context.authentication.seen.and_then(|authentication| authentication.spec.providers.first());
     let (Some(provider), Ok(gates)) = (provider, &context.gates) else { return Vec::new() };
     if let [gap, ..] = bound::gaps(context).as_slice() {
-        let says = format!("which users and groups stop matching is not known: {gap}");
-        let blocked = Some(Blocked { gate: GateName::NotComplete, why: says.clone() });
-        return vec![Look { says, object: object(), field, blocked }];
+        let message = format!("which users and groups stop matching is not known: {gap}");
+        let blocked = Some(Blocked { gate: GateName::NotComplete, why: message.clone() });
+        return vec![Look { message, object: object(), field, blocked }];
     }
     let (users, groups) = (Names::of_users(provider, gates), Names::of_groups(provider, gates));
     let can_be = |named: &Named| match named {
@@ -265,7 +264,7 @@ fn subjects(context: &CheckContext<'_>) -> Vec<Look> {
     };
     let all = bound::all(context);
     let mut stop: Vec<String> =
-        all.iter().flat_map(|bound| people(bound)).filter(|named| !can_be(named)).map(Named::says).collect();
+        all.iter().flat_map(|bound| people(bound)).filter(|named| !can_be(named)).map(Named::message).collect();
     stop.sort();
     stop.dedup();
     let stops = match stop.as_slice() {
@@ -284,7 +283,7 @@ fn subjects(context: &CheckContext<'_>) -> Vec<Look> {
         .filter(is_admin)
         .flat_map(|bound| people(bound))
         .filter(|named| can_be(named))
-        .map(Named::says)
+        .map(Named::message)
         .collect();
     admins.sort();
     admins.dedup();

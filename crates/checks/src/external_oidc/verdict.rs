@@ -1,7 +1,7 @@
 //! The closed sets this check answers with.
 
 use super::check;
-named_enum! {
+trueup_core::named_enum! {
     /// What a subject is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Verdict {
@@ -41,7 +41,7 @@ impl From<check::Verdict> for Verdict {
     }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// What else is worth knowing of a subject that is not the Authentication, whose codes are in `problem`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {

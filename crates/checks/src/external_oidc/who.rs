@@ -63,7 +63,7 @@ fn bindings(context: &CheckContext<'_>, identity: &Identity) -> Vec<String> {
     let mut lines: Vec<String> = found
         .iter()
         .take(BINDINGS_MAX)
-        .map(|(bound, named)| format!("bound by  {} (as {})", bound.says(), named.says()))
+        .map(|(bound, named)| format!("bound by  {} (as {})", bound.message(), named.message()))
         .collect();
     match found.len().saturating_sub(BINDINGS_MAX) {
         0 => {}

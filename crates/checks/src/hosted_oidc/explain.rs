@@ -33,12 +33,12 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
             }
         }
         ResolvedSubject::Collection { context, kind } => {
-            let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.says.clone());
+            let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.message.clone());
             let (guest, word) = (&context.guest.name, kind.resource().kind);
             bare(
                 format!("{word}s of {COPIES_NAMESPACE} are not known completely: {gap}"),
                 Evidence {
-                    says: gap,
+                    message: gap,
                     object: format!("{guest} {word} {COPIES_NAMESPACE}/*"),
                     field: String::new(),
                     resource_version: String::new(),
@@ -56,9 +56,9 @@ enum Where {
     ControlPlane,
 }
 
-fn leftover(context: &CheckContext<'_>, kind: CopyKind, name: &str, lies: Where) -> Explanation {
+fn leftover(context: &CheckContext<'_>, kind: CopyKind, name: &str, location: Where) -> Explanation {
     let word = kind.resource().kind;
-    let (mark, cluster, namespace, why) = match lies {
+    let (mark, cluster, namespace, why) = match location {
         Where::Console => (
             context.console_mirror(name),
             &context.guest.name,
@@ -72,7 +72,7 @@ fn leftover(context: &CheckContext<'_>, kind: CopyKind, name: &str, lies: Where)
     };
     let orphan = format!("{word} {COPIES_NAMESPACE}/{name} of {}", context.guest.name);
     let evidence = Evidence {
-        says: format!("the same kind and name as the orphan {orphan}; {why}"),
+        message: format!("the same kind and name as the orphan {orphan}; {why}"),
         object: format!("{cluster} {word} {namespace}/{name}"),
         field: String::new(),
         resource_version: mark.map_or_else(String::new, |mark| mark.version.to_string()),
@@ -136,7 +136,7 @@ fn evidence(
 ) -> Vec<Evidence> {
     let mut lines = Vec::new();
     lines.extend(
-        ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.guest.name.to_string(), "", String::new())),
+        ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.guest.name.to_string(), "", String::new())),
     );
     lines.extend(plane_evidence(context, kind, name));
     lines.extend(cluster_evidence(context, kind, name, ruling));
@@ -200,14 +200,15 @@ fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruli
         lines.push(line(format!("is {}", moot_message(ruling)), object.clone(), "", version()));
     }
     if is_settled_by_the_spec(ruling.verdict) {
-        let says = "what providers name is changed here: the guest's own Authentication is write-protected".to_owned();
-        lines.push(line(says, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
+        let message =
+            "what providers name is changed here: the guest's own Authentication is write-protected".to_owned();
+        lines.push(line(message, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
     }
     if matches!(ruling.verdict, Verdict::MissingCopy | Verdict::StaleCopy | Verdict::SourceMissing) {
         let complaints = super::judge::hosted(context).flat_map(|hosted| hosted.complaints.iter());
         lines.extend(complaints.map(|complaint| {
             line(
-                complaint.says.to_string(),
+                complaint.message.to_string(),
                 object.clone(),
                 &format!("status.conditions[{}]", complaint.condition),
                 version(),
@@ -251,11 +252,11 @@ fn guest_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec
             version(),
         )],
     };
-    let says = match still_current(context) {
+    let message = match still_current(context) {
         Some(client) => format!("{} still uses client {} of {}", client.component, client.client_id, client.provider),
         None => "HostedControlPlane lists every current OIDC client".to_owned(),
     };
-    lines.push(line(says, object, "status.oidcClients", version()));
+    lines.push(line(message, object, "status.oidcClients", version()));
     lines
 }
 
@@ -274,15 +275,15 @@ fn config_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Ve
         }
     }
     if lines.is_empty() && !silent.is_empty() {
-        let says = format!("no {} config refers to it", silent.join(", "));
-        lines.push(line(says, format!("{} config.openshift.io/v1", context.guest.name), "", String::new()));
+        let message = format!("no {} config refers to it", silent.join(", "));
+        lines.push(line(message, format!("{} config.openshift.io/v1", context.guest.name), "", String::new()));
     }
     lines
 }
 
 fn copy_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Evidence {
     let marks = proofs(context, kind, name, copy);
-    let says = if marks.is_empty() { "nothing marks it as HyperShift's".to_owned() } else { marks.join("; ") };
+    let message = if marks.is_empty() { "nothing marks it as HyperShift's".to_owned() } else { marks.join("; ") };
     let object = format!("{} {} {COPIES_NAMESPACE}/{name}", context.guest.name, kind.resource().kind);
-    line(says, object, "metadata.labels", copy.meta.version.to_string())
+    line(message, object, "metadata.labels", copy.meta.version.to_string())
 }

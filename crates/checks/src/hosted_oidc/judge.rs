@@ -11,7 +11,7 @@ use super::ownership::{Candidate, OidcMark, candidate, has_fingerprint, is_manag
 use super::ruling::Ruling;
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::glob::Glob;
-use trueup_core::world::{Gap, GapCause, Life, Observation, Resource, Sighting};
+use trueup_core::world::{DeletionState, Gap, GapCause, Observation, Resource, Sighting};
 
 /// Judges one name of one kind in a guest's `openshift-config`; nothing when it is no subject.
 pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, patterns: &[Glob]) -> Option<Ruling> {
@@ -175,7 +175,7 @@ fn condemn(context: &CheckContext<'_>, kind: CopyKind, orphan: Verdict) -> Rulin
 
 /// The first thing a candidate's judgement needs and that is not known.
 fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
-    let about = |what: &str, gap: Gap| Gap::new(gap.cause, format!("{what}: {}", gap.says));
+    let about = |what: &str, gap: Gap| Gap::new(gap.cause, format!("{what}: {}", gap.message));
     if let Some(gap) = context.copies(kind).gap() {
         return Some(about(&format!("{}s of openshift-config", kind.resource().kind), gap));
     }
@@ -189,8 +189,8 @@ fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
         return Some(about("HostedCluster", gap));
     }
     if context.control_plane.is_proven_absent() && context.hosted_cluster.seen.is_some() {
-        let says = "the HostedCluster exists and its HostedControlPlane does not: what it expects is not known";
-        return Some(Gap::new(GapCause::NotObserved, says));
+        let message = "the HostedCluster exists and its HostedControlPlane does not: what it expects is not known";
+        return Some(Gap::new(GapCause::NotObserved, message));
     }
     if let Some(gap) = context.authentication.gap.clone() {
         return Some(about("Authentication/cluster", gap));
@@ -208,7 +208,7 @@ fn moot(context: &CheckContext<'_>) -> Vec<Code> {
         codes.push(Code::Gone);
     }
     for hosted in hosted(context) {
-        if hosted.life == Life::Terminating {
+        if hosted.deletion_state == DeletionState::Terminating {
             codes.push(Code::Deleting);
         }
         if hosted.pause.holds(context.view.now) {

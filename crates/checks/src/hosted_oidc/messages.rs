@@ -49,7 +49,16 @@ pub fn moot_message(ruling: &Ruling) -> String {
     let words = ruling.codes.iter().map(|code| match code {
         Code::Deleting => "being deleted",
         Code::Restored => "being restored from a backup",
-        other => other.as_str(),
+        Code::ClientStillCurrent
+        | Code::EmptySource
+        | Code::Gone
+        | Code::GuestStillRefers
+        | Code::NamePattern
+        | Code::NamedByOidc
+        | Code::NotPropagated
+        | Code::Paused
+        | Code::Unlabelled
+        | Code::UserProvided => code.as_str(),
     });
     words.collect::<Vec<_>>().join(", ")
 }

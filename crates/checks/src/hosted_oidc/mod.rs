@@ -9,8 +9,6 @@
 mod context;
 mod explain;
 mod facts;
-#[cfg(any(test, feature = "testing"))]
-pub mod fixtures;
 mod interests;
 mod judge;
 mod messages;
@@ -22,6 +20,8 @@ mod remedy;
 mod ruling;
 mod settings;
 mod subjects;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod touched;

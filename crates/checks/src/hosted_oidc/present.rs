@@ -5,7 +5,7 @@ use crate::present::CheckDescription;
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Hosted OIDC",
     short: "HOSTED",
-    says: "copies of OIDC settings that HyperShift left in its guests",
+    message: "copies of OIDC settings that HyperShift left in its guests",
     columns: &[],
     verdict_width: 16,
     forms: &[],

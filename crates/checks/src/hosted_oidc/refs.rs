@@ -91,14 +91,11 @@ impl Walk<'_> {
     }
 
     fn name(&mut self, value: &Value, field: String) -> Result<(), BadShape> {
-        match value {
-            Value::String(name) if name.is_empty() => Ok(()),
-            Value::String(name) => {
-                self.refs.push(Ref { kind: self.kind, name: name.as_str().into(), field: field.into() });
-                Ok(())
-            }
-            _ => Err(BadShape(field)),
+        let Value::String(name) = value else { return Err(BadShape(field)) };
+        if !name.is_empty() {
+            self.refs.push(Ref { kind: self.kind, name: name.as_str().into(), field: field.into() });
         }
+        Ok(())
     }
 }
 

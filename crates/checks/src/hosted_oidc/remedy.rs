@@ -167,37 +167,22 @@ impl Subject<'_, '_> {
         let owner = "the hosted cluster config operator writes this copy (hand it over with copies = \"manage\")";
         let complaint = hosted(self.context).find_map(|hosted| hosted.complaints.first());
         match complaint {
-            Some(complaint) => format!("{owner}; {}", complaint.says),
+            Some(complaint) => format!("{owner}; {}", complaint.message),
             None => format!("{owner}; no condition says why it hasn't"),
         }
     }
 
     fn draft(&self, change: Change, reason: Reason, stake: Stake, selected: bool) -> ActionDraft {
-        ActionDraft {
-            domain: NAME,
-            restores: None,
-            target: Target {
-                cluster: self.context.guest.name.clone(),
-                resource: self.kind.resource(),
-                namespace: Some(COPIES_NAMESPACE.to_owned()),
-                name: self.name.to_owned(),
-                uid: self.copy.map(|copy| copy.meta.uid.clone()),
-                version: self.copy.map(|copy| copy.meta.version.clone()),
-                cloud: None,
-            },
-            judged: None,
-            source: None,
-            selected,
-            reason,
-            ownership: Vec::new(),
-            stake,
-            diff: String::new(),
-            change,
-            undo: Undo::None,
-            depends_on: Vec::new(),
-            rests_on: self.rests_on(),
-            blocked_by: Vec::new(),
-        }
+        let target = Target {
+            cluster: self.context.guest.name.clone(),
+            resource: self.kind.resource(),
+            namespace: Some(COPIES_NAMESPACE.to_owned()),
+            name: self.name.to_owned(),
+            uid: self.copy.map(|copy| copy.meta.uid.clone()),
+            version: self.copy.map(|copy| copy.meta.version.clone()),
+            cloud: None,
+        };
+        ActionDraft { selected, stake, rests_on: self.rests_on(), ..ActionDraft::new(NAME, target, change, reason) }
     }
 
     /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.

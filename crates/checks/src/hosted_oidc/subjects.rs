@@ -39,12 +39,12 @@ impl<'a> ResolvedSubject<'a> {
                 _ => {}
             }
         }
-        let lies_here = |context: &CheckContext<'_>| {
+        let is_here = |context: &CheckContext<'_>| {
             context.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
         };
         // One guest may be known under two names: an orphan seen through either leaves the same thing here.
         let mut guests = contexts.fleet.all().iter();
-        let context = guests.find(|context| lies_here(context) && is_orphan(context, kind, &subject.name))?;
+        let context = guests.find(|context| is_here(context) && is_orphan(context, kind, &subject.name))?;
         Some(Self::ControlPlaneNamespace { context: context.clone(), kind })
     }
 }

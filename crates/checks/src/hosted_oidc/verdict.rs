@@ -1,6 +1,6 @@
 //! The closed sets this check answers with.
 
-named_enum! {
+trueup_core::named_enum! {
     /// What a subject is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Verdict {
@@ -20,7 +20,7 @@ named_enum! {
     }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// What else is worth knowing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::pause::Pause;
 use super::reading::{Odd, at, text, written};
 use crate::kubeconfig::content::Server;
-use trueup_core::world::{Fact, Interner, Life, Misfit, Obj, RawObject, Uid};
+use trueup_core::world::{DeletionState, Fact, Interner, Misfit, Obj, RawObject, Uid};
 
 /// The region, where no infrastructure object has one.
 pub const REGION_ANNOTATION: &str = "capa.infrastructure.cluster.x-k8s.io/region";
@@ -46,7 +46,7 @@ impl Reference {
 #[derive(Debug, PartialEq, Eq)]
 pub struct CapiCluster {
     pub uid: Uid,
-    pub life: Life,
+    pub deletion_state: DeletionState,
     pub pause: Pause,
     /// Nothing until it is known, and again when it is being deleted.
     pub endpoint: Option<Server>,
@@ -84,7 +84,7 @@ impl Fact for CapiCluster {
         let fields: Value = raw.field("spec")?;
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
-            life: Life::of(&raw.meta),
+            deletion_state: DeletionState::of(&raw.meta),
             pause: Pause::of(&raw.meta, spec.paused),
             endpoint: spec.control_plane_endpoint.0.server(),
             infrastructure: Reference::read_at(&fields, "infrastructureRef"),

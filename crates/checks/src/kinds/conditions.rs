@@ -17,7 +17,7 @@ pub struct Condition {
 pub struct Complaint {
     pub condition: Box<str>,
     /// `type=status reason: message`, as the controller wrote it.
-    pub says: Box<str>,
+    pub message: Box<str>,
 }
 
 impl Condition {
@@ -32,7 +32,7 @@ impl Condition {
     pub fn complaint(&self) -> Complaint {
         let (reason, message) =
             (self.reason.as_deref().unwrap_or_default(), self.message.as_deref().unwrap_or_default());
-        let says = format!("{}={} {reason}: {message}", self.name(), self.status());
-        Complaint { condition: self.name().into(), says: says.into() }
+        let message = format!("{}={} {reason}: {message}", self.name(), self.status());
+        Complaint { condition: self.name().into(), message: message.into() }
     }
 }

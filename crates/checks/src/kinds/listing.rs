@@ -56,8 +56,8 @@ impl<'a, F: Fact> Listing<'a, F> {
             }
             Some(known) => known.into(),
             None => {
-                let says = format!("{key} is referenced, and {} is not served", self.resource.path());
-                Sighting::unknown(Gap::new(GapCause::Discovery, says))
+                let message = format!("{key} is referenced, and {} is not served", self.resource.path());
+                Sighting::unknown(Gap::new(GapCause::Discovery, message))
             }
         }
     }

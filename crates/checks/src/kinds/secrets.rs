@@ -70,8 +70,8 @@ impl<'a> Secrets<'a> {
                     Sighting { seen: Some(fact), gap: None }
                 }
                 Observation::Present(_) | Observation::ProvenAbsent(_) => {
-                    let says = format!("Secret {key} was recreated and is being read again");
-                    Sighting::unknown(Gap::new(GapCause::NotObserved, says))
+                    let message = format!("Secret {key} was recreated and is being read again");
+                    Sighting::unknown(Gap::new(GapCause::NotObserved, message))
                 }
                 Observation::Unknown(gap) => Sighting::unknown(gap),
             },

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::{Member, now};
 use trueup_core::decode::{Digester, recorded};
-use trueup_core::world::{ClusterSource, Fact, Gap, GapCause, Key, Kinds, Life, World};
+use trueup_core::world::{ClusterSource, DeletionState, Fact, Gap, GapCause, Key, Kinds, World};
 
 fn serving(kind: &Kind, versions: &[&str]) -> Served {
     let mut kinds = Kinds::default();
@@ -118,7 +118,7 @@ fn a_cluster_says_the_same_in_both_versions() {
         },
     });
     with_fact::<CapiCluster>(&CLUSTER, older, |one| {
-        assert_eq!((one.pause, one.life, one.endpoint.is_some()), (Pause::Spec, Life::Living, true));
+        assert_eq!((one.pause, one.deletion_state, one.endpoint.is_some()), (Pause::Spec, DeletionState::Active, true));
         assert_eq!(one.control_plane.as_ref().map(|plane| &*plane.name), Some("demo-cp"));
         with_fact::<CapiCluster>(&CLUSTER, newer, |other| assert_eq!(one, other));
     });

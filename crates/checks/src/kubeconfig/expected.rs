@@ -144,7 +144,7 @@ impl<'a> Expected<'a> {
     pub fn ca_stand(&self, pair: &Pair) -> CaComparison {
         let held = match &pair.trust {
             Trust::Authorities(held) => held,
-            Trust::Nobody => return CaComparison::Insecure,
+            Trust::Unverified => return CaComparison::Insecure,
             Trust::System | Trust::File => return CaComparison::NotJudged,
         };
         match self.authorities.first().map(|said| said.value.overlap(held)) {

@@ -88,11 +88,11 @@ pub(super) fn lay_out(pair: &Pair, actual: &mut Map<String, Value>) {
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Evidence> {
     let context = &subject.context.cluster.name;
     let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.to_string(), "", String::new())));
+    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.to_string(), "", String::new())));
     lines.extend(target_evidence(subject, ruling));
-    let said_by = |speaker: EndpointSource, version: Option<&ResourceVersion>, says: String| {
+    let said_by = |speaker: EndpointSource, version: Option<&ResourceVersion>, message: String| {
         let object = format!("{context} {}", speaker.object(&subject.cluster_key));
-        line(says, object, speaker.field(), version.map(ToString::to_string).unwrap_or_default())
+        line(message, object, speaker.field(), version.map(ToString::to_string).unwrap_or_default())
     };
     for Said { value, speaker, version } in &ruling.expected.endpoints {
         lines.push(said_by(*speaker, *version, format!("the cluster is at {value}")));
@@ -100,8 +100,8 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<E
     for Said { value, speaker, version } in &ruling.expected.authorities {
         lines.push(said_by(*speaker, *version, format!("the cluster's authorities are {}", value.short())));
         let ended = value.first_ends.filter(|ends| *ends <= now);
-        let says = |ends| format!("one of the cluster's authorities ended at {ends}");
-        lines.extend(ended.map(|ends| said_by(*speaker, *version, says(ends))));
+        let message = |ends| format!("one of the cluster's authorities ended at {ends}");
+        lines.extend(ended.map(|ends| said_by(*speaker, *version, message(ends))));
     }
     lines.extend(plane_evidence(subject));
     lines.extend(source_evidence(subject, ruling, now));
@@ -116,7 +116,7 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
     };
     let field = format!("data.{}", key_text(subject.sort));
     let version = target.meta.version.to_string();
-    let say = |says: String| line(says, object.clone(), &field, version.clone());
+    let say = |message: String| line(message, object.clone(), &field, version.clone());
     let mut lines = Vec::new();
     match held(subject.sort, target) {
         Held::Absent => lines.push(say("is not there".to_owned())),
@@ -169,9 +169,9 @@ fn plane_evidence(subject: &Subject<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
     let named = subject.owners.cluster.seen.and_then(|cluster| cluster.control_plane.as_ref());
     if let Some(plane) = named.filter(|plane| *plane.kind == *CAPT_PLANE.kind && *plane.name != *subject.cluster()) {
-        let says = format!("names the control plane {}; CAPT looks for one of its own name", plane.name);
+        let message = format!("names the control plane {}; CAPT looks for one of its own name", plane.name);
         let object = format!("{} {} {key}", context.cluster.name, CLUSTER.kind);
-        lines.push(line(says, object, "spec.controlPlaneRef", String::new()));
+        lines.push(line(message, object, "spec.controlPlaneRef", String::new()));
     }
     let failure = subject.owners.plane.seen.map(|plane| &*plane.failure).filter(|failure| !failure.is_empty());
     lines.extend(failure.map(|failure| {
@@ -187,7 +187,7 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
         return vec![line("the source does not exist".to_owned(), object(key), "", String::new())];
     }
     let Some((key, holder)) = ruling.source.seen() else { return Vec::new() };
-    let says = match &ruling.source {
+    let message = match &ruling.source {
         Source::Invalid { fault, .. } => format!("the source {}", fault_message(*fault)),
         Source::Another { who, .. } => format!("the source leads to the cluster {} in {}", who.key, who.context),
         Source::Stale { .. } => "the source would not be let in now".to_owned(),
@@ -202,5 +202,5 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
     let issued = pair_of(Sort::Hosted, holder).and_then(|pair| pair.credential.span().issued);
     let age =
         issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_message(now.duration_since(issued))));
-    vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
+    vec![line(format!("{message}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
 }

@@ -138,8 +138,8 @@ fn expiring_from(credential: &Credential, issued: Option<Timestamp>, until: Time
         | Credential::File
         | Credential::Basic
         | Credential::Nothing => {
-            let life = issued.map_or(SignedDuration::ZERO, |issued| until.duration_since(issued));
-            let notice = (life / JWT_EXPIRING_PART).max(JWT_EXPIRING_LEAST).min(JWT_EXPIRING_MOST);
+            let deletion_state = issued.map_or(SignedDuration::ZERO, |issued| until.duration_since(issued));
+            let notice = (deletion_state / JWT_EXPIRING_PART).max(JWT_EXPIRING_LEAST).min(JWT_EXPIRING_MOST);
             plus(until, TICK - notice)
         }
     }

@@ -144,7 +144,7 @@ fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
             Some(fault)
         }
         Code::Owner => match &ruling.ownership {
-            Ownership::Dead { owner } => Some(format!("its owner {owner} does not exist any more")),
+            Ownership::Dead { owner } => Some(format!("its owner {owner} no longer exists")),
             Ownership::Another { owner } => Some(format!("it is controlled by {owner}")),
             Ownership::Fine | Ownership::NotKnown(_) => None,
         },

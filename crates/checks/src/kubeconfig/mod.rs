@@ -11,8 +11,6 @@ mod context;
 mod expected;
 mod explain;
 mod facts;
-#[cfg(any(test, feature = "testing"))]
-pub mod fixtures;
 mod freshness;
 mod interests;
 mod judge;
@@ -27,6 +25,8 @@ mod ruling;
 mod settings;
 mod source;
 mod subjects;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod touched;

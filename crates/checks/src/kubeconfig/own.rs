@@ -77,7 +77,7 @@ impl<'a> Own<'a> {
                 return ruling;
             }
         };
-        if pair.trust == Trust::Nobody {
+        if pair.trust == Trust::Unverified {
             ruling.codes.insert(Code::Insecure);
             ruling.ca = CaComparison::Insecure;
         }
@@ -206,7 +206,7 @@ impl<'a> Own<'a> {
 
     fn evidence(&self) -> Vec<Evidence> {
         let object = format!("{} {} {}", self.site, CONTEXT.kind, self.name);
-        let say = |says: String, field: &str| line(says, object.clone(), field, String::new());
+        let say = |message: String, field: &str| line(message, object.clone(), field, String::new());
         let mut lines = vec![say(format!("is written in {}", self.context.file), "")];
         match &self.context.content {
             Err(fault) => lines.push(say(fault.to_string(), "")),
@@ -214,7 +214,7 @@ impl<'a> Own<'a> {
                 Current::Nothing(fault) => lines.push(say(fault.to_string(), "")),
                 Current::Pair(pair) => {
                     lines.push(say(format!("leads to {}", pair.server), "cluster"));
-                    if pair.trust == Trust::Nobody {
+                    if pair.trust == Trust::Unverified {
                         lines.push(say("does not verify the server (insecure-skip-tls-verify)".to_owned(), "cluster"));
                     }
                     let words = pair.credential.until_message();
@@ -224,10 +224,10 @@ impl<'a> Own<'a> {
                 }
             },
         }
-        let server = |says: String| line(says, self.name.clone(), "", String::new());
+        let server = |message: String| line(message, self.name.clone(), "", String::new());
         match self.access {
             ContextAccess::LetIn => lines.push(server("is connected by this context".to_owned())),
-            ContextAccess::Refused(gap) => lines.push(server(gap.says.clone())),
+            ContextAccess::Refused(gap) => lines.push(server(gap.message.clone())),
             ContextAccess::NotKnown => {}
         }
         lines

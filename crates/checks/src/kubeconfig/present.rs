@@ -11,19 +11,19 @@ use super::ruling::Ruling;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
-use crate::{Cell, CheckDescription, Column, Panel, Side, Step};
+use crate::{Cell, CheckDescription, Column, Panel, Step};
 use trueup_core::engine::State;
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Kubeconfigs",
     short: "KUBECFG",
-    says: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
+    message: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
     columns: &[
-        Column { title: "LEFT", side: Side::Left, width: 16, grows: false, rank: 1 },
-        Column { title: "KIND", side: Side::Left, width: 12, grows: false, rank: 2 },
-        Column { title: "ENDPOINT", side: Side::Left, width: 10, grows: false, rank: 3 },
-        Column { title: "CA", side: Side::Left, width: 10, grows: false, rank: 4 },
-        Column { title: "SOURCE", side: Side::Left, width: 12, grows: false, rank: 5 },
+        Column::fixed("LEFT", 16, 1),
+        Column::fixed("KIND", 12, 2),
+        Column::fixed("ENDPOINT", 10, 3),
+        Column::fixed("CA", 10, 4),
+        Column::fixed("SOURCE", 12, 5),
     ],
     verdict_width: 16,
     forms: &[],
@@ -38,13 +38,12 @@ pub fn cells(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Cell> {
 pub fn cells_of(pair: Option<&Pair>, ruling: &Ruling<'_>) -> Vec<Cell> {
     let span = pair.map(|pair| pair.credential.span());
     let left = span.and_then(|span| Some(Cell::Left { from: span.from?, until: span.until? }));
-    let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
     vec![
         left.unwrap_or(Cell::Nothing),
-        text(pair.map_or("", |pair| pair.credential.kind())),
-        text(endpoint_text(ruling.endpoint)),
-        text(ca_text(ruling.ca)),
-        text(&source_text(ruling)),
+        Cell::text(pair.map_or("", |pair| pair.credential.kind())),
+        Cell::text(endpoint_text(ruling.endpoint)),
+        Cell::text(ca_text(ruling.ca)),
+        Cell::text(&source_text(ruling)),
     ]
 }
 

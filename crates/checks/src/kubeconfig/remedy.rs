@@ -16,9 +16,9 @@ use super::verdict::{Code, Verdict};
 use crate::kinds::secret_marks;
 use trueup_core::engine::{
     ActionDraft, Blocked, Change, CopySource, Copying, CreateChange, GateName, Labels, MetadataChange, OwnerReference,
-    Reason, SourceBinding, Stake, Target, Undo, UpdateChange,
+    Reason, SourceBinding, Target, Undo, UpdateChange,
 };
-use trueup_core::world::{Key, Life, Uid};
+use trueup_core::world::{DeletionState, Key, Uid};
 
 /// The actions a ruling calls for.
 pub fn actions<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>) -> Vec<ActionDraft> {
@@ -211,15 +211,17 @@ impl<'a> Draft<'_, 'a> {
     /// What the cluster's own objects say against touching anything of it.
     fn cluster_gates(&self) -> Vec<Blocked> {
         let owners = [
-            self.capi_cluster().map(|cluster| (CLUSTER.kind, cluster.pause, cluster.life)),
-            self.plane().map(|plane| (CAPT_PLANE.kind, plane.pause, plane.life)),
+            self.capi_cluster().map(|cluster| (CLUSTER.kind, cluster.pause, cluster.deletion_state)),
+            self.plane().map(|plane| (CAPT_PLANE.kind, plane.pause, plane.deletion_state)),
         ];
         let owners: Vec<_> = owners.into_iter().flatten().collect();
         let mut gates = Vec::new();
         if let Some((kind, ..)) = owners.iter().find(|(_, pause, _)| pause.is_paused()) {
             gates.push(blocked(GateName::Paused, format!("the {kind} is paused: resume it first")));
         }
-        if let Some((kind, ..)) = owners.iter().find(|(.., life)| *life == Life::Terminating) {
+        if let Some((kind, ..)) =
+            owners.iter().find(|(.., deletion_state)| *deletion_state == DeletionState::Terminating)
+        {
             gates.push(blocked(GateName::Deleting, format!("the {kind} is being deleted")));
         }
         gates
@@ -243,31 +245,18 @@ impl<'a> Draft<'_, 'a> {
     fn draft(&self, change: Change, reason: Reason, target: Option<&Holder>) -> ActionDraft {
         let context = &self.subject.context.cluster.name;
         let namespace = self.subject.namespace();
-        ActionDraft {
-            domain: NAME,
-            restores: None,
-            target: Target {
-                cluster: context.clone(),
-                resource: SECRET,
-                namespace: Some(namespace.as_str().to_owned()),
-                name: self.subject.key.name.as_str().to_owned(),
-                uid: target.map(|target| target.meta.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
-                version: target.map(|target| target.meta.version.clone()),
-                cloud: None,
-            },
-            judged: None,
-            source: None,
-            selected: true,
-            reason,
-            ownership: Vec::new(),
-            stake: Stake::Reversible,
-            diff: String::new(),
-            change,
-            undo: Undo::None,
-            depends_on: Vec::new(),
-            rests_on: vec![secret_marks(context, namespace.as_str()), CLUSTER.collection(self.subject.context.cluster)],
-            blocked_by: Vec::new(),
-        }
+        let target = Target {
+            cluster: context.clone(),
+            resource: SECRET,
+            namespace: Some(namespace.as_str().to_owned()),
+            name: self.subject.key.name.as_str().to_owned(),
+            uid: target.map(|target| target.meta.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
+            version: target.map(|target| target.meta.version.clone()),
+            cloud: None,
+        };
+        let rests_on =
+            vec![secret_marks(context, namespace.as_str()), CLUSTER.collection(self.subject.context.cluster)];
+        ActionDraft { rests_on, ..ActionDraft::new(NAME, target, change, reason) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The closed sets this check answers with.
 
-named_enum! {
+trueup_core::named_enum! {
     /// What a kubeconfig is, the worst first: of all that hold, the first is the verdict and the others are codes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Verdict {
@@ -25,7 +25,7 @@ named_enum! {
     }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// What else is worth knowing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {

@@ -138,7 +138,7 @@ pub struct Failure {
     pub by: String,
     /// AWS' own word for it; empty where there is none.
     pub code: String,
-    pub says: String,
+    pub message: String,
     /// What to do about it; may be empty.
     pub remedy: String,
     /// Who AWS said was asking; empty where it did not say.
@@ -179,7 +179,7 @@ impl<'a> Catalogue<'a> {
         }
         let failure = self.pages.iter().find_map(Page::failure);
         match (without, failure, gaps.into_iter().next()) {
-            // A list that is whole was answered, whatever came of an earlier question.
+            // A complete list was answered, even if an earlier request failed.
             (Some(by), _, _) => Offer::NotOffered { by },
             (None, Some(failure), _) => Offer::Failed(failure),
             (None, None, Some((page, gap))) => page.failed(&gap).map_or(Offer::NotKnown(gap), Offer::Failed),
@@ -210,7 +210,7 @@ impl Page<'_> {
                 verdict,
                 by: self.account.member.name.to_string(),
                 code: lookup.code.to_string(),
-                says: lookup.says.to_string(),
+                message: lookup.message.to_string(),
                 remedy: lookup.remedy.to_string(),
                 identity: lookup.identity.to_string(),
             })
@@ -234,7 +234,7 @@ impl Page<'_> {
             verdict,
             by,
             code: String::new(),
-            says: gap.says.clone(),
+            message: gap.message.clone(),
             remedy: String::new(),
             identity: String::new(),
         };

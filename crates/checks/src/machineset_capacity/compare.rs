@@ -132,10 +132,10 @@ impl Whole {
     fn of(family: Family, lines: &[Line<'_>]) -> Self {
         let own = || lines.iter().filter(|line| line.family == family && line.key != CAPACITY_LABELS);
         // A value that must be absent and counts as absent is skipped.
-        let says = |line: &Line<'_>| {
+        let message = |line: &Line<'_>| {
             line.actual.is_some() && (line.expected.is_some() || line.status != AnnotationStatus::Same)
         };
-        if !own().any(says) {
+        if !own().any(message) {
             Self::Absent
         } else if own().all(|line| line.status == AnnotationStatus::Same) {
             Self::Right

@@ -11,10 +11,10 @@ use super::credentials::Credentials;
 use super::facts::{Login, Pool, Regional, Template};
 use super::machine;
 use super::names::{AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, TEMPLATE};
+use super::process_environment::ProcessEnvironment;
 use super::region::partition;
 use super::settings::Settings;
 use super::subjects;
-use super::surroundings::Surroundings;
 use crate::kinds::{CapiCluster, Infrastructure, Listing, Secrets};
 use trueup_core::world::{Cluster, ClusterName, Fact, Gap, GapCause, Key, Resource, Served, Sighting, View};
 
@@ -65,7 +65,8 @@ impl<'a> FleetCatalogue<'a> {
                     let Ok(machine) = machine::find(&subject) else { continue };
                     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
                     let credentials = Credentials::of(&context, subject.namespace(), &subject.pool.provider);
-                    let login = credentials.login(context.surroundings.whose()).filter(|_| partition(region).is_some());
+                    let login =
+                        credentials.login(context.process_environment.whose()).filter(|_| partition(region).is_some());
                     let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
                     let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
                     let types = questions.entry(question).or_default();
@@ -90,7 +91,7 @@ pub struct CheckContext<'a> {
     pub planes: Listing<'a, Regional>,
     pub infrastructure: Listing<'a, Infrastructure>,
     /// What the annotating process sees.
-    pub surroundings: Surroundings,
+    pub process_environment: ProcessEnvironment,
     pub secrets: Secrets<'a>,
 }
 
@@ -121,7 +122,7 @@ impl<'a> CheckContext<'a> {
             aws_clusters: listing(view, cluster, AWS_CLUSTER.in_cluster(cluster)),
             planes: listing(view, cluster, MANAGED_PLANE.in_cluster(cluster)),
             infrastructure: listing(view, cluster, INFRASTRUCTURE),
-            surroundings: Surroundings::of(view, cluster, accounts, settings.credentials_from.as_ref()),
+            process_environment: ProcessEnvironment::of(view, cluster, accounts, settings.credentials_from.as_ref()),
             secrets: Secrets::new(view, &cluster.name),
         })
     }
@@ -136,9 +137,9 @@ impl<'a> CheckContext<'a> {
     /// holds, by a read of it alone.
     pub fn login(&self, key: &Key) -> Sighting<'a, Login> {
         if key.namespace.is_none() {
-            let says =
+            let message =
                 format!("Secret {key} is named by an object that says no namespace: in which to look is not known");
-            return Sighting::unknown(Gap::new(GapCause::Unreadable, says));
+            return Sighting::unknown(Gap::new(GapCause::Unreadable, message));
         }
         self.secrets.read(key)
     }

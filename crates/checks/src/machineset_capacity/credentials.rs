@@ -5,11 +5,11 @@
 
 use super::context::CheckContext;
 use super::facts::{LoginSort, Provider};
-use super::surroundings::{Said, Seen, Whose};
+use super::process_environment::{Said, Seen, Whose};
 use super::verdict::{Code, Verdict};
 use trueup_core::world::{Gap, Key, Namespace, ObjectName};
 
-/// What came of looking for a login.
+/// The result of looking for a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credentials {
     /// The environment of the process is not known.
@@ -55,7 +55,7 @@ pub enum SecretSort {
 impl Credentials {
     /// Rule 6.
     pub fn of(context: &CheckContext<'_>, namespace: Option<&Namespace>, provider: &Provider) -> Self {
-        let Seen { role, token_file, has_pod_identity, .. } = match &context.surroundings.said {
+        let Seen { role, token_file, has_pod_identity, .. } = match &context.process_environment.said {
             Said::Nothing => return Self::NotJudged,
             Said::NotKnown(gap) => return Self::NotKnown(gap.clone()),
             Said::Known(seen) => seen,

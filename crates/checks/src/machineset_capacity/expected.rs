@@ -17,22 +17,16 @@ pub struct Expected {
     pub arch: Arch,
 }
 
-/// The architectures Kubernetes nodes on EC2 have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arch {
-    Amd64,
-    Arm64,
+trueup_core::named_enum! {
+    /// The architectures Kubernetes nodes on EC2 have.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Arch {
+        Amd64 = "amd64",
+        Arm64 = "arm64",
+    }
 }
 
 impl Arch {
-    /// As nodes are labelled.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Amd64 => "amd64",
-            Self::Arm64 => "arm64",
-        }
-    }
-
     /// EC2 names what a machine can be started as, older ones first; the whole list counts.
     fn among(names: &[impl AsRef<str>]) -> Option<Self> {
         names.iter().find_map(|name| match name.as_ref() {

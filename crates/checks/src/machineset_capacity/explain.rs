@@ -9,11 +9,11 @@ use super::names::{
     ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
     ROLE_ARN, SECRET, SINGLETON,
 };
+use super::process_environment::{Said, Seen, Whose};
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
 use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::{Sort, Subject};
-use super::surroundings::{Said, Seen, Whose};
 use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::Key;
@@ -72,9 +72,9 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let (object, cluster) = (subject.object(), &subject.context.cluster.name);
     let one = match &ruling.why {
         Why::Nothing | Why::Failure(_) => return Vec::new(),
-        Why::Gap(gap) => line(gap.says.clone(), cluster.to_string(), ""),
+        Why::Gap(gap) => line(gap.message.clone(), cluster.to_string(), ""),
         Why::Deleting => line("is set".to_owned(), object, "metadata.deletionTimestamp"),
-        Why::Paused(by @ PausedBy::Itself(_)) => line(paused(by), object, ""),
+        Why::Paused(by @ PausedBy::MachineSet(_)) => line(paused(by), object, ""),
         Why::Paused(PausedBy::Cluster(key)) => {
             line("true".to_owned(), format!("{cluster} {} {key}", CLUSTER.kind), "spec.paused")
         }
@@ -88,22 +88,23 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
 /// Where the login comes from, and what speaks against it.
 fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    if let Some(object) = &subject.context.surroundings.without {
-        let says = "does not exist, though the config says to judge logins by its environment: this process's is taken";
-        lines.push(line(says.to_owned(), object.clone(), ""));
+    if let Some(object) = &subject.context.process_environment.without {
+        let message =
+            "does not exist, though the config says to judge logins by its environment: this process's is taken";
+        lines.push(line(message.to_owned(), object.clone(), ""));
     }
-    let seen = match &subject.context.surroundings.said {
+    let seen = match &subject.context.process_environment.said {
         Said::Nothing => return lines,
         Said::NotKnown(_) => None,
         Said::Known(seen) => Some(seen),
     };
     let (place, field) = seen.map_or(("", ""), |seen| (seen.object.as_str(), seen.field.as_str()));
-    let says = credentials(&ruling.credentials);
+    let message = credentials(&ruling.credentials);
     match &ruling.credentials {
         Credentials::NotJudged | Credentials::NotKnown(_) => {}
-        Credentials::Half(_) | Credentials::None { .. } => lines.push(line(says, place.to_owned(), field)),
+        Credentials::Half(_) | Credentials::None { .. } => lines.push(line(message, place.to_owned(), field)),
         Credentials::Role { role, token_file } => {
-            lines.push(line(format!("the login is {says}"), place.to_owned(), field));
+            lines.push(line(format!("the login is {message}"), place.to_owned(), field));
             lines.extend(seen.into_iter().flat_map(|seen| role_evidence(seen, role, token_file, ruling)));
         }
         Credentials::Secret { key, sort } => {
@@ -112,14 +113,14 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
         }
         Credentials::SecretMissing { key } | Credentials::SecretInvalid { key } => {
             let object = format!("{} {} {key}", subject.context.cluster.name, SECRET.kind);
-            lines.push(line(says, object, "data"));
+            lines.push(line(message, object, "data"));
         }
     }
     if let Some(found) = subject.context.infrastructure.get(&Key::new(None, SINGLETON)).seen {
         let object = format!("{} {} cluster", subject.context.cluster.name, INFRASTRUCTURE.kind);
         lines.extend(found.endpoints.iter().map(|(service, url)| {
-            let says = format!("{service} is asked at {url}");
-            line(says, object.clone(), "status.platformStatus.aws.serviceEndpoints")
+            let message = format!("{service} is asked at {url}");
+            line(message, object.clone(), "status.platformStatus.aws.serviceEndpoints")
         }));
     }
     lines
@@ -131,19 +132,19 @@ fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>)
     match seen.whose {
         Whose::Process => {}
         Whose::Pod => {
-            let says = format!(
+            let message = format!(
                 "its token {token_file} is in the pod: whether AWS lets it take the role on is not tried from here, and AWS \
                  is asked with a login of this machine's own"
             );
-            lines.push(line(says, seen.object.clone(), &seen.field));
+            lines.push(line(message, seen.object.clone(), &seen.field));
         }
     }
     let region = ruling.machine.as_ref().map_or("", |machine| machine.region.value);
     if let (Some(theirs), Some(ours)) = (partition_of_arn(role), partition(region))
         && theirs != ours
     {
-        let says = format!("the role is of the partition {theirs}, and {region} is of {ours}");
-        lines.push(line(says, seen.object.clone(), ROLE_ARN));
+        let message = format!("the role is of the partition {theirs}, and {region} is of {ours}");
+        lines.push(line(message, seen.object.clone(), ROLE_ARN));
     }
     lines
 }
@@ -163,7 +164,7 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
     let mut lines = Vec::new();
     if let Why::Failure(failure) = &ruling.why {
-        lines.push(line(failure.says.clone(), format!("{} {region}", failure.by), ""));
+        lines.push(line(failure.message.clone(), format!("{} {region}", failure.by), ""));
     }
     if let Some(by) = ruling.asked {
         let object = format!("{by} {} {region}/{instance_type}", INSTANCE_TYPE.kind);
@@ -184,13 +185,13 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
 
 fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
     let expected = one.expected.as_deref().unwrap_or("nothing");
-    let says = match (one.status, one.actual) {
+    let message = match (one.status, one.actual) {
         (AnnotationStatus::Same, Some(held)) => format!("says {held}, as it should"),
         (AnnotationStatus::Same, None) => "is not there, as it should be".to_owned(),
         (AnnotationStatus::Differs, held) => format!("says {}; {expected} is expected", held.unwrap_or_default()),
         (AnnotationStatus::Absent, _) => format!("is not there; {expected} is expected"),
     };
-    line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
+    line(message, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
 }
 
 /// What is worth knowing and not wrong.
@@ -200,17 +201,17 @@ pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     if let Some(machine) = &ruling.machine
         && let Some((cpu, memory)) = machine.native
     {
-        let says = format!(
+        let message = format!(
             "the provider says itself that a machine has {cpu} CPUs and {memory}: annotations override that, and are not needed"
         );
         let object = machine.instance_type.object.clone();
-        lines.push(line(says, object, "status.capacity"));
+        lines.push(line(message, object, "status.capacity"));
     }
     let taints = subject.pool.taints.join(",");
     let held = subject.pool.annotation(CAPACITY_TAINTS).unwrap_or_default();
     if !ruling.lines.is_empty() && taints != held && !taints.is_empty() {
-        let says = format!("its machines get the taints {taints}, which an autoscaler sees only in this annotation");
-        lines.push(line(says, subject.object(), &annotation(CAPACITY_TAINTS)));
+        let message = format!("its machines get the taints {taints}, which an autoscaler sees only in this annotation");
+        lines.push(line(message, subject.object(), &annotation(CAPACITY_TAINTS)));
     }
     let is_capi = match subject.sort {
         Sort::MachineApi => false,
@@ -219,8 +220,8 @@ pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let ignored =
         [MACHINE_CPU, MACHINE_MEMORY, MACHINE_GPU].into_iter().find(|key| subject.pool.annotation(key).is_some());
     if let Some(key) = ignored.filter(|_| is_capi) {
-        let says = format!("autoscalers of Cluster API do not read {}/…", Family::Machine.prefix());
-        lines.push(line(says, subject.object(), &annotation(key)));
+        let message = format!("autoscalers of Cluster API do not read {}/…", Family::Machine.prefix());
+        lines.push(line(message, subject.object(), &annotation(key)));
     }
     lines
 }

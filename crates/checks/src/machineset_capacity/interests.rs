@@ -11,9 +11,9 @@ use super::catalogue::{catalogue_id, lookups_id};
 use super::context::{CheckContext, FleetCatalogue};
 use super::facts::{InstanceType, Login, Lookup, Provider};
 use super::names::LOOKUP;
+use super::process_environment::Said;
 use super::settings::Settings;
 use super::subjects::Sort;
-use super::surroundings::Said;
 use crate::kinds::{Listing, SecretMark, secret_marks};
 use trueup_core::world::{Fact, Interest, Key, Served, View};
 
@@ -68,7 +68,7 @@ fn named(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
         within(context, &context.aws_clusters, wanted);
         within(context, &context.planes, wanted);
     }
-    wanted.extend(context.surroundings.interests());
+    wanted.extend(context.process_environment.interests());
 }
 
 /// What a listing that is cut short somewhere may still say of the namespaces that have sets.
@@ -80,7 +80,7 @@ fn within<F: Fact>(context: &CheckContext<'_>, listing: &Listing<'_, F>, wanted:
 
 /// The Secrets that MachineSets name, where the environment of the annotating process is known.
 fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
-    match &context.surroundings.said {
+    match &context.process_environment.said {
         Said::Nothing => return,
         Said::NotKnown(_) | Said::Known(_) => {}
     }

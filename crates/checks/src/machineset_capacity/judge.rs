@@ -17,7 +17,7 @@ use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::Subject;
 use super::verdict::{Code, Verdict};
 use crate::kinds::Pause;
-use trueup_core::world::{Gap, Key, Life, ObjectName};
+use trueup_core::world::{DeletionState, Gap, Key, ObjectName};
 
 /// Judges one set of machines.
 pub fn rule<'a>(subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a> {
@@ -55,7 +55,7 @@ pub fn rule<'a>(subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a>
         };
         return ruling.end(verdict, None, why);
     }
-    let whose = subject.context.surroundings.whose();
+    let whose = subject.context.process_environment.whose();
     let (cluster, login) = (subject.context.cluster.name.clone(), ruling.credentials.login(whose).unwrap_or_default());
     let catalogue = fleet.catalogue(&Question { cluster, region: region.to_owned(), login });
     ruling.identity = catalogue.identity();
@@ -65,11 +65,11 @@ pub fn rule<'a>(subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a>
 /// Rule 1.
 fn left_alone(subject: &Subject<'_>) -> Option<(Verdict, Option<Code>, Why)> {
     let pool = subject.pool;
-    if pool.life == Life::Terminating {
+    if pool.deletion_state == DeletionState::Terminating {
         return Some((Verdict::Skipped, Some(Code::Deleting), Why::Deleting));
     }
     if let Some(pausing) = pool.pausing {
-        return Some((Verdict::Skipped, Some(Code::Paused), Why::Paused(PausedBy::Itself(pausing))));
+        return Some((Verdict::Skipped, Some(Code::Paused), Why::Paused(PausedBy::MachineSet(pausing))));
     }
     if let Provider::Template { cluster, .. } = &pool.provider
         && !cluster.is_empty()
@@ -80,8 +80,8 @@ fn left_alone(subject: &Subject<'_>) -> Option<(Verdict, Option<Code>, Why)> {
                 return Some((Verdict::Skipped, Some(Code::Paused), Why::Paused(PausedBy::Cluster(key))));
             }
             Err(gap) => {
-                let says = format!("whether {} {key} is paused is not known: {gap}", CLUSTER.kind);
-                return Some((Verdict::Unknown, None, Why::Gap(Gap::new(gap.cause, says))));
+                let message = format!("whether {} {key} is paused is not known: {gap}", CLUSTER.kind);
+                return Some((Verdict::Unknown, None, Why::Gap(Gap::new(gap.cause, message))));
             }
             Ok(Some(_) | None) => {}
         }

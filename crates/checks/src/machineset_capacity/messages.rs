@@ -51,15 +51,15 @@ fn why(ruling: &Ruling<'_>, region: &str) -> String {
         Why::Authority(api) => format!("skipped: authoritative API is {api}"),
         Why::Platform(platform) => format!("not an AWS machine set: {platform}"),
         Why::Fault(fault) => fault_message(fault),
-        Why::Failure(failure) => failure.says.clone(),
+        Why::Failure(failure) => failure.message.clone(),
     }
 }
 
 pub fn paused(by: &PausedBy) -> String {
     match by {
-        PausedBy::Itself(Pausing::Annotation) => format!("it has the annotation {PAUSED_ANNOTATION}"),
-        PausedBy::Itself(Pausing::Spec) => "its spec says that it is paused".to_owned(),
-        PausedBy::Itself(Pausing::Condition) => format!("its condition {PAUSED_CONDITION} is True"),
+        PausedBy::MachineSet(Pausing::Annotation) => format!("it has the annotation {PAUSED_ANNOTATION}"),
+        PausedBy::MachineSet(Pausing::Spec) => "its spec says that it is paused".to_owned(),
+        PausedBy::MachineSet(Pausing::Condition) => format!("its condition {PAUSED_CONDITION} is True"),
         PausedBy::Cluster(key) => format!("{} {key} is paused", CLUSTER.kind),
     }
 }
@@ -116,16 +116,17 @@ pub fn credentials(credentials: &Credentials) -> String {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only the verdicts of failed requests have a failure")]
 fn failed(ruling: &Ruling<'_>) -> String {
     let Some(failure) = ruling.why.failure() else { return String::new() };
     let code = if failure.code.is_empty() { String::new() } else { format!(" ({})", failure.code) };
-    let says = match ruling.verdict {
+    let message = match ruling.verdict {
         Verdict::TokenUnreadable => "the token for the login can't be used",
         Verdict::Denied => "AWS refuses the login or the question",
         _ => "AWS request failed; retrying",
     };
     let remedy = if failure.remedy.is_empty() { String::new() } else { format!("; {}", failure.remedy) };
-    format!("{says}{code}: {}{remedy}", failure.says)
+    format!("{message}{code}: {}{remedy}", failure.message)
 }
 
 fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String {

@@ -13,8 +13,6 @@ mod credentials;
 mod expected;
 mod explain;
 mod facts;
-#[cfg(any(test, feature = "testing"))]
-pub mod fixtures;
 mod interests;
 mod judge;
 mod labels;
@@ -22,13 +20,15 @@ mod machine;
 mod messages;
 mod names;
 mod present;
+mod process_environment;
 mod quantity;
 mod region;
 mod remedy;
 mod ruling;
 mod settings;
 mod subjects;
-mod surroundings;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod touched;

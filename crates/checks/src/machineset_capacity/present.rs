@@ -15,21 +15,21 @@ use super::ruling::Ruling;
 use super::subjects::Subject;
 use super::upstream;
 use super::verdict::Verdict;
-use crate::{Cell, CheckDescription, Column, Panel, Side, Step};
+use crate::{Cell, CheckDescription, Column, Panel, Step};
 use trueup_core::engine::State;
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Machine sets",
     short: "CAPACITY",
-    says: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
+    message: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
     columns: &[
-        Column { title: "TYPE", side: Side::Left, width: 12, grows: false, rank: 1 },
-        Column { title: "CPU", side: Side::Left, width: 7, grows: false, rank: 2 },
-        Column { title: "MEMORY", side: Side::Left, width: 11, grows: false, rank: 3 },
-        Column { title: "GPU", side: Side::Left, width: 5, grows: false, rank: 4 },
-        Column { title: "ARCH", side: Side::Left, width: 6, grows: false, rank: 6 },
-        Column { title: "REGION", side: Side::Left, width: 14, grows: false, rank: 5 },
-        Column { title: "LOGIN", side: Side::Left, width: 12, grows: false, rank: 7 },
+        Column::fixed("TYPE", 12, 1),
+        Column::fixed("CPU", 7, 2),
+        Column::fixed("MEMORY", 11, 3),
+        Column::fixed("GPU", 5, 4),
+        Column::fixed("ARCH", 6, 6),
+        Column::fixed("REGION", 14, 5),
+        Column::fixed("LOGIN", 12, 7),
     ],
     verdict_width: 21,
     forms: &[],
@@ -37,20 +37,19 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
 
 /// One row, in the order of the columns.
 pub fn cells(ruling: &Ruling<'_>) -> Vec<Cell> {
-    let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
     let (instance_type, region) =
         ruling.machine.as_ref().map_or(("", ""), |machine| (machine.instance_type.value, machine.region.value));
     let node = ruling.expected;
     let value = |of: fn(&Expected) -> String, keys: [&str; 2]| pair(ruling, node.as_ref().map(of), keys, as_it_is);
     let memory = node.as_ref().map(|node| size(node.memory_mib));
     vec![
-        text(instance_type),
+        Cell::text(instance_type),
         value(|node| node.cpus.to_string(), [CAPACITY_CPU, MACHINE_CPU]),
         pair(ruling, memory, [CAPACITY_MEMORY, MACHINE_MEMORY], size_of),
         value(|node| node.gpus.to_string(), [CAPACITY_GPU_COUNT, MACHINE_GPU]),
-        text(node.as_ref().map_or("", |node| node.arch.as_str())),
-        text(region),
-        text(login_text(&ruling.credentials)),
+        Cell::text(node.as_ref().map_or("", |node| node.arch.as_str())),
+        Cell::text(region),
+        Cell::text(login_text(&ruling.credentials)),
     ]
 }
 
@@ -108,11 +107,11 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Panel> {
     if !ruling.lines.is_empty() {
         panels.push(Panel::Lines { title: "ANNOTATIONS", lines: annotation_lines(ruling) });
     }
-    let notes: Vec<String> = advice(subject, ruling).into_iter().map(|one| one.says).collect();
+    let notes: Vec<String> = advice(subject, ruling).into_iter().map(|one| one.message).collect();
     if !notes.is_empty() {
         panels.push(Panel::Lines { title: "WORTH KNOWING", lines: notes });
     }
-    let events = upstream::says(subject, ruling);
+    let events = upstream::message(subject, ruling);
     if !events.is_empty() {
         panels.push(Panel::Lines { title: "UPSTREAM'S ANNOTATOR SAYS", lines: events });
     }

@@ -8,7 +8,7 @@ use super::facts::{CAPI_FIELDS, MACHINE_FIELDS};
 use super::ruling::Ruling;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
-use trueup_core::engine::{ActionDraft, Change, JudgedFields, MetadataChange, Reason, Stake, Target, Undo};
+use trueup_core::engine::{ActionDraft, Change, JudgedFields, MetadataChange, Reason, Target, Undo};
 use trueup_core::world::{CollectionId, Uid};
 
 /// The actions a ruling calls for.
@@ -42,33 +42,24 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
         Sort::MachineApi => MACHINE_FIELDS,
         Sort::Deployment | Sort::CapiSet => CAPI_FIELDS,
     };
+    let target = Target {
+        cluster: context.clone(),
+        resource,
+        namespace: subject.namespace().map(|namespace| namespace.as_str().to_owned()),
+        name: subject.key.name.as_str().to_owned(),
+        uid: Some(subject.pool.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
+        version: None,
+        cloud: None,
+    };
     ActionDraft {
-        domain: NAME,
-        restores: None,
-        target: Target {
-            cluster: context.clone(),
-            resource,
-            namespace: subject.namespace().map(|namespace| namespace.as_str().to_owned()),
-            name: subject.key.name.as_str().to_owned(),
-            uid: Some(subject.pool.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
-            version: None,
-            cloud: None,
-        },
         judged: Some(JudgedFields {
             fields: fields.iter().map(|field| (*field).to_owned()).collect(),
             digest: subject.pool.judged.to_string(),
         }),
-        source: None,
-        selected: true,
-        reason,
-        ownership: Vec::new(),
-        stake: Stake::Reversible,
         diff: diff(&wrong),
-        change: change(&wrong),
         undo: Undo::RemoveWhatWasAdded,
-        depends_on: Vec::new(),
         rests_on: vec![CollectionId::all(context, resource)],
-        blocked_by: Vec::new(),
+        ..ActionDraft::new(NAME, target, change(&wrong), reason)
     }
 }
 

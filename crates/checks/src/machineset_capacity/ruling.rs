@@ -57,7 +57,7 @@ impl Why {
 /// What pauses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PausedBy {
-    Itself(Pausing),
+    MachineSet(Pausing),
     Cluster(Key),
 }
 

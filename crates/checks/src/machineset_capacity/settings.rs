@@ -35,9 +35,9 @@ impl Settings {
         match Workload::parse(text.get_ref()) {
             Some(workload) => Ok(Self { credentials_from: Some(workload) }),
             None => {
-                let says =
+                let message =
                     "`credentials_from` wants a Deployment as \"namespace/name\", or \"namespace/name/container\"";
-                Err(vec![SettingsProblem::at(text.span(), says)])
+                Err(vec![SettingsProblem::at(text.span(), message)])
             }
         }
     }
@@ -72,7 +72,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings, String> {
         let table = SettingsTable::parse("[domains.machineset-capacity]", text).unwrap();
-        Settings::read(&table).map_err(|problems| problems[0].says.clone())
+        Settings::read(&table).map_err(|problems| problems[0].message.clone())
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         for (case, text, expected) in cases {
             match (read(text), expected) {
                 (Ok(read), Ok(expected)) => assert_eq!(read, expected, "case: {case}"),
-                (Err(says), Err(part)) => assert!(says.contains(part), "case: {case}: {says}"),
+                (Err(message), Err(part)) => assert!(message.contains(part), "case: {case}: {message}"),
                 (read, _) => panic!("case: {case}: {read:?}"),
             }
         }

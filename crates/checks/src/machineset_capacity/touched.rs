@@ -7,9 +7,9 @@ use super::facts::{Pool, Provider};
 use super::names::{
     AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, SECRET, TEMPLATE,
 };
+use super::process_environment::is_of_workload;
 use super::settings::Settings;
 use super::subjects::{Sort, subject};
-use super::surroundings::is_of_workload;
 use crate::Touched;
 use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
 

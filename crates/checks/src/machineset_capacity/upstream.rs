@@ -23,7 +23,7 @@ const TYPE_UNKNOWN: &str =
 const REGION_UNKNOWN: &str = "unable to determine AWS region from AWSCluster or annotation …";
 
 /// The events it writes, one a line; a sentence of ours where it does something else without a word.
-pub fn says(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
+pub fn message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
     match subject.sort {
         Sort::MachineApi => of_machine_set(subject, ruling),
         Sort::Deployment => of_deployment(ruling),

@@ -1,6 +1,6 @@
 //! The closed sets this check answers with.
 
-named_enum! {
+trueup_core::named_enum! {
     /// What a set of machines is, in the order of the rules.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Verdict {
@@ -25,7 +25,7 @@ named_enum! {
     }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// What else is worth knowing, sorted as plans spell it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::account::Account;
-use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, Wish, account_of_crn, crn_ends};
+use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, SpecEntry, account_of_crn, crn_ends};
 use super::kind::{Kind, Side};
 use super::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
 use super::subjects::{ResolvedSubject, list};
@@ -182,8 +182,8 @@ impl<'a> CheckContext<'a> {
             }
         }
         if self.fleet.is_empty() {
-            let says = "no cluster was asked for IBMPowerVSClusters";
-            self.fleet_gap = Some(Gap::new(GapCause::NotObserved, says));
+            let message = "no cluster was asked for IBMPowerVSClusters";
+            self.fleet_gap = Some(Gap::new(GapCause::NotObserved, message));
         }
     }
 
@@ -260,7 +260,7 @@ impl<'a> CheckContext<'a> {
                 None => {}
             }
         }
-        if let Wish::Given { id } | Wish::Reference { id: Some(id) } = &slot.wish
+        if let SpecEntry::Given { id } | SpecEntry::Reference { id: Some(id) } = &slot.spec_entry
             && let Some(item) = account.find(slot.kind, id)
         {
             account.claimed(item, claimant, claim(By::Spec));
@@ -364,7 +364,7 @@ impl<'a> CheckContext<'a> {
         let claim = end.and_then(|end| self.claim(place, end, claimant));
         match claim {
             Some((Claim { by: By::Status | By::Spec, .. }, _)) => Leads::Ours,
-            Some((_, Some(Slot { wish: Wish::Reference { .. }, .. }))) => Leads::Ours,
+            Some((_, Some(Slot { spec_entry: SpecEntry::Reference { .. }, .. }))) => Leads::Ours,
             Some(_) | None => Leads::Elsewhere,
         }
     }

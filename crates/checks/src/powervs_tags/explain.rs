@@ -157,7 +157,7 @@ fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
         }
         ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => {}
     }
-    lines.extend(gap.map(|gap| line(gap.says.clone(), "what is not known".to_owned(), "")));
+    lines.extend(gap.map(|gap| line(gap.message.clone(), "what is not known".to_owned(), "")));
     lines
 }
 
@@ -168,18 +168,18 @@ fn resource_evidence(context: &CheckContext<'_>, account: usize, item: usize) ->
     let ours: Vec<&str> = resource.tags.iter().filter(|tag| is_ours_by_prefix(tag)).collect();
     let mut lines = Vec::new();
     if resource.kind.is_some_and(Kind::is_taggable) {
-        let says = match ours[..] {
+        let message = match ours[..] {
             [] => "carries no tag that says whose it is".to_owned(),
             [..] => format!("carries {}", ours.join(", ")),
         };
-        lines.push(line(says, object.clone(), "tags"));
+        lines.push(line(message, object.clone(), "tags"));
     }
     if !resource.state.is_empty() {
         lines.push(line(format!("is {}", resource.state), object.clone(), "state"));
     }
     if let Some(named) = resource.crn_account().filter(|named| *named != context.accounts[account].account) {
-        let says = format!("names the account {named}, and was read from {}", context.accounts[account].account);
-        lines.push(line(says, object, "crn"));
+        let message = format!("names the account {named}, and was read from {}", context.accounts[account].account);
+        lines.push(line(message, object, "crn"));
     }
     let holder = match resource.kind {
         Some(Kind::TgConnection) => context.accounts[account].parents[item],
@@ -220,14 +220,14 @@ fn claim_evidence(context: &CheckContext<'_>, account: usize, item: usize, claim
         Leads::NotSaid => {}
     }
     if one.fact.is_going() {
-        let says = if one.is_torn_down() {
+        let message = if one.is_torn_down() {
             "is being deleted".to_owned()
         } else if one.fact.owner.is_none() {
             "is being deleted, and has no owner reference to a Cluster: the provider deletes nothing".to_owned()
         } else {
             "is being deleted, and is paused: the provider deletes nothing".to_owned()
         };
-        lines.push(line(says, one.described(), "metadata.deletionTimestamp"));
+        lines.push(line(message, one.described(), "metadata.deletionTimestamp"));
     }
     lines
 }

@@ -7,7 +7,7 @@
 //! - what isn't known is `unknown`, and says what is missing.
 
 use super::context::{By, CheckContext, Claim, Claimant, Home, Leads};
-use super::facts::{Course, Held, Lock, Shape, Slot, Wish};
+use super::facts::{Course, Held, Lock, Shape, Slot, SpecEntry};
 use super::kind::Kind;
 use super::ruling::Ruling;
 use super::subjects::ResolvedSubject;
@@ -116,7 +116,7 @@ impl<'a> Look<'_, 'a> {
             return Ruling::of(Verdict::Owned);
         }
         match claim {
-            Some((Claim { by: By::Status, .. }, Some(Slot { wish: Wish::Provision, .. })))
+            Some((Claim { by: By::Status, .. }, Some(Slot { spec_entry: SpecEntry::Provision, .. })))
                 if gateway.is_some() && !is_ours_there =>
             {
                 Ruling::of(Verdict::Untagged)
@@ -206,24 +206,30 @@ impl<'a> Look<'_, 'a> {
     /// The spec says that the provider did not create it.
     fn is_users(&self) -> bool {
         let Some((claim, Some(slot))) = self.claim() else { return false };
-        match &slot.wish {
-            Wish::Reference { .. } => true,
-            Wish::Given { id } => {
+        match &slot.spec_entry {
+            SpecEntry::Reference { .. } => true,
+            SpecEntry::Given { id } => {
                 // The status may call another its making than the one the spec gives.
                 let is_made = claim.by == By::Status && slot.is_created();
                 self.context.resource(self.account, self.item).is_called(id) && !is_made
             }
-            Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision => false,
+            SpecEntry::Silent | SpecEntry::Unlisted | SpecEntry::Plain | SpecEntry::Named | SpecEntry::Provision => {
+                false
+            }
         }
     }
 
     fn was_ours_to_create(&self, slot: &Slot) -> bool {
         let is_created = matches!(slot.held, Some(Held { created: Some(true), .. }));
         let is_newer = self.claimant().is_some_and(|claimant| claimant.fact.shape == Shape::Newer);
-        match slot.wish {
-            Wish::Provision => true,
-            Wish::Silent => is_created || is_newer,
-            Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Given { .. } | Wish::Reference { .. } => is_created,
+        match slot.spec_entry {
+            SpecEntry::Provision => true,
+            SpecEntry::Silent => is_created || is_newer,
+            SpecEntry::Unlisted
+            | SpecEntry::Plain
+            | SpecEntry::Named
+            | SpecEntry::Given { .. }
+            | SpecEntry::Reference { .. } => is_created,
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub use trueup_core::world::IbmResourceKind as Kind;
 
-named_enum! {
+trueup_core::named_enum! {
     /// Which end of a gateway a connection is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Side {
@@ -12,8 +12,6 @@ named_enum! {
 }
 
 impl Side {
-    pub const ALL: [Self; 2] = [Self::PowerVs, Self::Vpc];
-
     /// By the type of the network a connection leads to.
     pub fn of_network(network_type: &str) -> Option<Self> {
         match network_type {

@@ -96,8 +96,8 @@ fn mismatch() -> String {
 
 /// What is wrong with a tag.
 pub fn fault_message(fault: &Fault) -> String {
-    let says: Vec<&str> = fault.codes.iter().map(|code| code_message(*code)).collect();
-    format!("the tag {} is never sent: {}", fault.tag, says.join("; "))
+    let message: Vec<&str> = fault.codes.iter().map(|code| code_message(*code)).collect();
+    format!("the tag {} is never sent: {}", fault.tag, message.join("; "))
 }
 
 fn code_message(code: Code) -> &'static str {

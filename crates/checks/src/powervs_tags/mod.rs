@@ -9,8 +9,6 @@ mod account;
 mod context;
 mod explain;
 mod facts;
-#[cfg(any(test, feature = "testing"))]
-pub mod fixtures;
 mod interests;
 mod judge;
 mod kind;
@@ -25,6 +23,8 @@ mod subjects;
 mod tag_form;
 mod tags;
 mod teardown;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod touched;

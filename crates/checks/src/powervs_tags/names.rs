@@ -34,8 +34,8 @@ const NAME_MAX: usize = 63;
 
 /// The name a newer provider gives: the cluster's part is cut so that the whole fits, and never ends in a dash.
 pub fn newer(cluster: &str, suffix: &str) -> String {
-    let room = NAME_MAX.saturating_sub(suffix.len() + 1);
-    let base = match cluster.char_indices().nth(room) {
+    let base_max = NAME_MAX.saturating_sub(suffix.len() + 1);
+    let base = match cluster.char_indices().nth(base_max) {
         Some((end, _)) => cluster[..end].trim_end_matches('-'),
         None => cluster,
     };

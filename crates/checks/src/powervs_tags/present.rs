@@ -12,13 +12,13 @@ use crate::{Cell, CheckDescription, Column, Panel, Side};
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "PowerVS tags",
     short: "POWERVS",
-    says: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
+    message: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
     columns: &[
-        Column { title: "SEEN FROM", side: Side::Left, width: 14, grows: false, rank: 1 },
-        Column { title: "OWNER TAG", side: Side::Left, width: 12, grows: false, rank: 3 },
-        Column { title: "STATE", side: Side::Left, width: 10, grows: false, rank: 4 },
-        Column { title: "AGE", side: Side::Right, width: 5, grows: false, rank: 5 },
-        Column { title: "ID", side: Side::Left, width: 14, grows: true, rank: 6 },
+        Column::fixed("SEEN FROM", 14, 1),
+        Column::fixed("OWNER TAG", 12, 3),
+        Column::fixed("STATE", 10, 4),
+        Column { side: Side::Right, ..Column::fixed("AGE", 5, 5) },
+        Column { grows: true, ..Column::fixed("ID", 14, 6) },
     ],
     verdict_width: 12,
     forms: &[tag_form::FORM],
@@ -26,18 +26,17 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
 
 /// One row, in the order of the columns.
 pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell> {
-    let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
     let whose = seen_from(context, subject).map_or_else(String::new, |claimant| viewer(context, claimant));
     let ResolvedSubject::Resource { account, item, .. } = subject else {
-        return vec![text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
+        return vec![Cell::text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
     };
     let resource = context.resource(*account, *item);
     vec![
-        text(if whose.is_empty() { "-" } else { &whose }),
-        text(&owner_text(resource)),
-        text(&state_text(&resource.state, resource.course())),
+        Cell::text(if whose.is_empty() { "-" } else { &whose }),
+        Cell::text(&owner_text(resource)),
+        Cell::text(&state_text(&resource.state, resource.course())),
         resource.created.map_or(Cell::Nothing, Cell::Age),
-        text(&resource.id),
+        Cell::text(&resource.id),
     ]
 }
 
@@ -68,7 +67,7 @@ pub fn panels(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Pane
     panels
 }
 
-/// Every step in its order, what keeps it, and what is on its way out already.
+/// Every step in order, what blocks it, and what is already deleting.
 fn teardown_lines(context: &CheckContext<'_>, account: usize, item: usize, claimant: usize) -> Vec<String> {
     let teardown = context.teardown(account, claimant);
     let mut lines = Vec::new();

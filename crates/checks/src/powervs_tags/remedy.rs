@@ -15,7 +15,7 @@ use super::context::{By, CheckContext, Claim, Claimant};
 use super::facts::{CloudResource, UserTags};
 use super::judge::rule_resource;
 use super::kind::{Kind, Side};
-use super::names::CLOUD_RESOURCE;
+use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
 use super::proofs::proofs;
 use super::ruling::Ruling;
 use super::settings::Settings;
@@ -279,24 +279,11 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn draft(&self, item: usize, change: Change, reason: Reason) -> ActionDraft {
-        let account = &self.context.accounts[self.account];
-        ActionDraft {
-            domain: NAME,
-            restores: None,
-            target: self.target(item),
-            judged: None,
-            source: None,
-            selected: true,
-            reason,
-            ownership: Vec::new(),
-            stake: Stake::Reversible,
-            diff: String::new(),
-            change,
-            undo: Undo::None,
-            depends_on: Vec::new(),
-            rests_on: vec![account.listing.clone()],
-            blocked_by: Vec::new(),
+        let mut rests_on = vec![self.context.accounts[self.account].listing.clone()];
+        if let Some(claimant) = self.claimant() {
+            rests_on.extend([POWERVS_CLUSTER, CAPI_CLUSTER].map(|kind| kind.collection(claimant.site)));
         }
+        ActionDraft { rests_on, ..ActionDraft::new(NAME, self.target(item), change, reason) }
     }
 
     fn target(&self, item: usize) -> Target {

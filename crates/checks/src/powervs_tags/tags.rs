@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_tag_has_room_for_97_characters() {
+    fn an_owner_tag_fits_97_characters() {
         assert_eq!(owner_fault(&"n".repeat(97)), None);
         let fault = owner_fault(&"n".repeat(98)).unwrap();
         assert_eq!((fault.tag.len(), fault.codes), (129, [Code::OwnerTooLong].into()));

@@ -144,13 +144,13 @@ impl CheckContext<'_> {
             if let Some((_, before)) = by_stage.range(..step.stage).next_back() {
                 step.after.extend(before);
             }
-            let inside = all.iter().filter(|(other, stage)| self.lies_in(account, *other, *stage, *item));
+            let inside = all.iter().filter(|(other, stage)| self.is_inside(account, *other, *stage, *item));
             step.after.extend(inside.map(|(other, _)| *other));
         }
     }
 
     /// Whether one resource that goes has to be gone before another can.
-    fn lies_in(&self, account: usize, inner: usize, stage: Stage, outer: usize) -> bool {
+    fn is_inside(&self, account: usize, inner: usize, stage: Stage, outer: usize) -> bool {
         let is_held = self.accounts[account].parents[inner] == Some(outer);
         let resource = self.resource(account, inner);
         let leads = || {

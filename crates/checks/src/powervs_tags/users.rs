@@ -6,7 +6,7 @@ use super::names::POWERVS_CLUSTER;
 use trueup_core::engine::Glob;
 use trueup_core::world::{Cluster, ClusterSource, Provider, Served, View};
 
-/// The clusters an account is used from, as its member of the fleet says; nothing for what is no account.
+/// The clusters an account is used from, as its member of the fleet says; nothing for what is not an account.
 pub fn used_from(member: &Cluster) -> Option<Vec<Glob>> {
     match &member.source {
         ClusterSource::Cloud { provider: Provider::Ibm, used_from, .. } => {

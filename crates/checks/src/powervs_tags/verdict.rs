@@ -1,6 +1,6 @@
 //! The closed sets this check answers with.
 
-named_enum! {
+trueup_core::named_enum! {
     /// Whose a resource is, or what keeps that from being said.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Verdict {
@@ -22,7 +22,7 @@ named_enum! {
     }
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// What else is worth knowing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {

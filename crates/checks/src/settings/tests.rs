@@ -70,9 +70,9 @@ fn a_value_of_another_sort_is_a_problem_with_its_place() {
         ("texts for tables", table.take_tables("name_patterns").map(drop), "write [[name_patterns]]"),
         ("no such word", table.take_choice("copies", &[("observed", 1)]).map(drop), "did you mean `observed`?"),
     ];
-    for (case, taken, says) in cases {
+    for (case, taken, message) in cases {
         let problem = taken.unwrap_err();
-        assert!(problem.says.contains(says), "case: {case}: {}", problem.says);
+        assert!(problem.message.contains(message), "case: {case}: {}", problem.message);
         assert!(!TEXT[problem.span.clone()].trim().is_empty(), "case: {case}: points at nothing");
     }
     assert_eq!(&TEXT[table.take_str("most").unwrap_err().span], "0x10");
@@ -82,12 +82,12 @@ fn a_value_of_another_sort_is_a_problem_with_its_place() {
 fn unknown_keys_name_the_nearest_known_one() {
     let table = SettingsTable::parse("[domains.x]", "copis = 1\nother_thing = 2\nknown = 3").unwrap();
     let problems = table.unknown_keys(&["copies", "known"]);
-    let says: Vec<&str> = problems.iter().map(|problem| problem.says.as_str()).collect();
+    let message: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(
-        says,
+        message,
         [
-            "`copis` is no known key in [domains.x]; did you mean `copies`?",
-            "`other_thing` is no known key in [domains.x]; known are copies, known",
+            "unknown key `copis` in [domains.x]; did you mean `copies`?",
+            "unknown key `other_thing` in [domains.x]; known are copies, known",
         ]
     );
 }

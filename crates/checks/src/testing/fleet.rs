@@ -81,6 +81,13 @@ impl Member {
         self.objects.retain(|object| object["kind"] != kind || object["metadata"]["name"] != name);
     }
 
+    /// Removes one object, counted around the list; nothing from an empty one.
+    pub fn remove_nth(&mut self, number: usize) {
+        if let Some(at) = number.checked_rem(self.objects.len()) {
+            self.objects.remove(at);
+        }
+    }
+
     /// The first object of a kind.
     pub fn first(&mut self, kind: &str) -> &mut Value {
         let mut objects = self.objects.iter_mut();

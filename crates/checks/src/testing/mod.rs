@@ -1,7 +1,7 @@
 //! One harness for the tests of every check: a fleet as recorded objects, and each answer as one line of text.
 //!
 //! Invariants: every answer that is compared was also held to what is true for every world ([`Answer::assert_sound`]).
-//! Elsewhere: the objects of each check (`fixtures` beside the check), following changes ([`Follow`]).
+//! Elsewhere: the objects of each check (`testing` of the check), following changes ([`Follow`]).
 
 mod answers;
 mod fleet;

@@ -45,7 +45,7 @@ pub fn list<'a>(
         }
         Ok(())
     })?;
-    // A 200 without items is no list: reading it as an empty one would prove an absence the server did not state.
+    // A 200 without items is not a list: reading it as an empty one would prove an absence the server did not state.
     let head = head.filter(|_| items).ok_or_else(|| cursor.bad())?;
     cursor.end()?;
     Ok(head)
@@ -82,7 +82,7 @@ pub fn items(body: &[u8]) -> Result<TextList<'_>, Undecodable> {
     Ok(serde_json::from_slice(body)?)
 }
 
-/// Go writes an empty list as null; a list without the field is no list.
+/// Go writes an empty list as null; a list without the field is not a list.
 fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<&'de RawValue>, D::Error> {
     Ok(Option::<Vec<&'de RawValue>>::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -54,9 +54,9 @@ fn answer(cluster: &RecordedCluster, interest: &Interest, digester: &Digester, n
         let read = reader.object(&object.json).map(|raw| placed(id, raw)).map_err(|error| error.to_string());
         let kept =
             read.and_then(|raw| keep(id, &raw, |raw| facts.push(raw, &mut pool)).map_err(|misfit| misfit.to_string()));
-        if let Err(says) = kept {
-            let says = format!("{} {}/{} cannot be read: {says}", object.kind, object.namespace, object.name);
-            gap.get_or_insert(Gap::new(GapCause::Unreadable, says));
+        if let Err(message) = kept {
+            let message = format!("{} {}/{} cannot be read: {message}", object.kind, object.namespace, object.name);
+            gap.get_or_insert(Gap::new(GapCause::Unreadable, message));
         }
     }
     match gap {

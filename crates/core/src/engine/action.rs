@@ -53,52 +53,25 @@ use super::judged::JudgedFields;
 use super::reference::{CloudRef, ObjectRef};
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
 
-/// What would be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verb {
-    Create,
-    Apply,
-    Update,
-    Label,
-    Annotate,
-    Patch,
-    Delete,
-    Tag,
-    Untag,
-    ReOwn,
+named_enum! {
+    /// What would be done.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verb {
+        Create = "create",
+        Apply = "apply",
+        Update = "update",
+        Label = "label",
+        Annotate = "annotate",
+        Patch = "patch",
+        Delete = "delete",
+        Tag = "tag",
+        Untag = "untag",
+        ReOwn = "re-own",
+    }
 }
 
 impl Verb {
-    pub const ALL: [Self; 10] = [
-        Self::Create,
-        Self::Apply,
-        Self::Update,
-        Self::Label,
-        Self::Annotate,
-        Self::Patch,
-        Self::Delete,
-        Self::Tag,
-        Self::Untag,
-        Self::ReOwn,
-    ];
-
-    /// As plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Apply => "apply",
-            Self::Update => "update",
-            Self::Label => "label",
-            Self::Annotate => "annotate",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-            Self::Tag => "tag",
-            Self::Untag => "untag",
-            Self::ReOwn => "re-own",
-        }
-    }
-
     /// The RBAC verbs a Kubernetes write of this kind needs; none for cloud verbs.
     pub fn rbac(self) -> &'static [&'static str] {
         match self {
@@ -113,44 +86,28 @@ impl Verb {
     }
 }
 
-/// Why it would be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    NoReferrer,
-    SourceRemoved,
-    ClusterDeleted,
-    OidcAvailable,
-    OidcNotWanted,
-    NoOwner,
-    Missing,
-    Differs,
-    Stale,
-    NotLabelled,
-    NotTagged,
-    UserTag,
-    Moved,
+named_enum! {
+    /// Why it would be done.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Reason {
+        NoReferrer = "no-referrer",
+        SourceRemoved = "source-removed",
+        ClusterDeleted = "cluster-deleted",
+        OidcAvailable = "oidc-available",
+        OidcNotWanted = "oidc-not-wanted",
+        NoOwner = "no-owner",
+        Missing = "missing",
+        Differs = "differs",
+        Stale = "stale",
+        NotLabelled = "not-labelled",
+        NotTagged = "not-tagged",
+        UserTag = "user-tag",
+        Moved = "moved",
+    }
 }
 
 impl Reason {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoReferrer => "no-referrer",
-            Self::SourceRemoved => "source-removed",
-            Self::ClusterDeleted => "cluster-deleted",
-            Self::OidcAvailable => "oidc-available",
-            Self::OidcNotWanted => "oidc-not-wanted",
-            Self::NoOwner => "no-owner",
-            Self::Missing => "missing",
-            Self::Differs => "differs",
-            Self::Stale => "stale",
-            Self::NotLabelled => "not-labelled",
-            Self::NotTagged => "not-tagged",
-            Self::UserTag => "user-tag",
-            Self::Moved => "moved",
-        }
-    }
-
     /// Whether deletes with this reason follow from one proven change of intent, so that the brake does not count them.
     pub fn is_one_intent(self) -> bool {
         match self {
@@ -170,58 +127,32 @@ impl Reason {
     }
 }
 
-/// A rule that blocks an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GateName {
-    ReadOnly,
-    KillSwitch,
-    Freeze,
-    ExpiredPlan,
-    NotComplete,
-    Identity,
-    Ownership,
-    EmptySet,
-    Brake,
-    Access,
-    Policy,
-    Backup,
-    Insecure,
-    Settling,
-    OperatorOwned,
-    Dependency,
-    InfraNotManaged,
-    Immutable,
-    Type,
-    Paused,
-    Deleting,
-}
-
-impl GateName {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read-only",
-            Self::KillSwitch => "kill-switch",
-            Self::Freeze => "freeze",
-            Self::ExpiredPlan => "expired-plan",
-            Self::NotComplete => "not-complete",
-            Self::Identity => "identity",
-            Self::Ownership => "ownership",
-            Self::EmptySet => "empty-set",
-            Self::Brake => "brake",
-            Self::Access => "access",
-            Self::Policy => "policy",
-            Self::Backup => "backup",
-            Self::Insecure => "insecure",
-            Self::Settling => "settling",
-            Self::OperatorOwned => "operator-owned",
-            Self::Dependency => "dependency",
-            Self::InfraNotManaged => "infra-not-managed",
-            Self::Immutable => "immutable",
-            Self::Type => "type",
-            Self::Paused => "paused",
-            Self::Deleting => "deleting",
-        }
+named_enum! {
+    /// A rule that blocks an action.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum GateName {
+        ReadOnly = "read-only",
+        KillSwitch = "kill-switch",
+        Freeze = "freeze",
+        ExpiredPlan = "expired-plan",
+        NotComplete = "not-complete",
+        Identity = "identity",
+        Ownership = "ownership",
+        EmptySet = "empty-set",
+        Brake = "brake",
+        Access = "access",
+        Policy = "policy",
+        Backup = "backup",
+        Insecure = "insecure",
+        Settling = "settling",
+        OperatorOwned = "operator-owned",
+        Dependency = "dependency",
+        InfraNotManaged = "infra-not-managed",
+        Immutable = "immutable",
+        Type = "type",
+        Paused = "paused",
+        Deleting = "deleting",
     }
 }
 
@@ -243,7 +174,7 @@ pub struct Target {
     /// Absent when the action creates the object.
     pub uid: Option<Uid>,
     pub version: Option<ResourceVersion>,
-    /// A cloud resource, which is no object of a cluster.
+    /// A cloud resource, which is not an object of a cluster.
     pub cloud: Option<Box<CloudTarget>>,
 }
 
@@ -274,26 +205,16 @@ pub struct SourceBinding {
     pub version: ResourceVersion,
 }
 
-/// What would have to be true for the inverse to work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Undo {
-    RestoreFromBackup,
-    RemoveWhatWasAdded,
-    DeleteWhatWasCreated,
-    PutTagsBack,
-    None,
-}
-
-impl Undo {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::RestoreFromBackup => "restore-from-backup",
-            Self::RemoveWhatWasAdded => "remove-what-was-added",
-            Self::DeleteWhatWasCreated => "delete-what-was-created",
-            Self::PutTagsBack => "put-tags-back",
-            Self::None => "none",
-        }
+named_enum! {
+    /// What would have to be true for the inverse to work.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Undo {
+        RestoreFromBackup = "restore-from-backup",
+        RemoveWhatWasAdded = "remove-what-was-added",
+        DeleteWhatWasCreated = "delete-what-was-created",
+        PutTagsBack = "put-tags-back",
+        None = "none",
     }
 }
 
@@ -327,12 +248,6 @@ pub struct Restores {
     pub action: String,
 }
 
-impl ActionDraft {
-    pub fn verb(&self) -> Verb {
-        self.change.verb()
-    }
-}
-
 /// An action as its check proposes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionDraft {
@@ -360,6 +275,33 @@ pub struct ActionDraft {
     pub rests_on: Vec<CollectionId>,
     /// Gates the domain itself can judge.
     pub blocked_by: Vec<Blocked>,
+}
+
+impl ActionDraft {
+    /// A selected, reversible write that rests on nothing and has no undo, for struct update syntax.
+    pub fn new(domain: CheckName, target: Target, change: Change, reason: Reason) -> Self {
+        Self {
+            domain,
+            restores: None,
+            target,
+            judged: None,
+            source: None,
+            selected: true,
+            reason,
+            ownership: Vec::new(),
+            stake: Stake::Reversible,
+            diff: String::new(),
+            change,
+            undo: Undo::None,
+            depends_on: Vec::new(),
+            rests_on: Vec::new(),
+            blocked_by: Vec::new(),
+        }
+    }
+
+    pub fn verb(&self) -> Verb {
+        self.change.verb()
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::approve::{Chosen, ClusterQuestion, Refusal, RefusalClass, approval_ti
 use super::gate::{Group, over_brake};
 use super::mark::Provenance;
 use super::plan::{Action, PLAN_TTL, PLAN_TTL_MAX, Plan, TargetRecord};
-use super::recheck::{Current, RecheckResult, recheck};
+use super::recheck::{Current, Difference, RecheckResult, preview_difference, recheck};
 use super::tier::Tier;
 
 /// What the user asks for.
@@ -126,7 +126,12 @@ pub fn admit(plan: Plan, request: &ApplyRequest, current: Current<'_>, now: Time
             return Admitted::Applicable;
         }
         match recheck(&plan, action, current) {
-            RecheckResult::Same => Admitted::Applicable,
+            RecheckResult::Same => match (*provenance, preview_difference(action, current)) {
+                (Provenance::Foreign, Some(field)) => {
+                    Admitted::Refused(RecheckResult::Differs(Difference::Preview { field }))
+                }
+                (Provenance::Foreign, None) | (Provenance::Here, _) => Admitted::Applicable,
+            },
             refused @ (RecheckResult::Differs(_) | RecheckResult::Blocked(_) | RecheckResult::Stricter { .. }) => {
                 Admitted::Refused(refused)
             }
@@ -139,11 +144,11 @@ pub fn admit(plan: Plan, request: &ApplyRequest, current: Current<'_>, now: Time
 }
 
 impl Admission {
-    /// Admits the chosen actions of a plan that this process has just built from the live world. The executor judges every
-    /// action again before it is sent.
+    /// Admits the chosen actions as the plan says, for tests of what follows an approval.
     ///
     /// # Errors
     /// The plan expired, or an action is named that does not exist or is blocked.
+    #[cfg(any(test, feature = "testing"))]
     pub fn as_planned(plan: Plan, chosen: &Chosen, now: Timestamp) -> Result<Self, Refusal> {
         let limits = PlanLimits::default();
         check_whole(&plan, Provenance::Here, ForeignPlan::Refuse, limits, now)?;
@@ -179,6 +184,13 @@ impl Admission {
         })
     }
 
+    /// Why each refused action cannot be applied, a line each.
+    pub fn refusal_lines(&self) -> Vec<String> {
+        self.refused()
+            .map(|(action, why)| format!("{} refused: {}", action.id, why.message().unwrap_or_default()))
+            .collect()
+    }
+
     /// What approval asks for, cluster by cluster.
     pub fn questions(&self) -> Vec<ClusterQuestion> {
         let places = (0..self.admitted.len()).filter(|place| self.admitted[*place] == Admitted::Applicable);
@@ -200,7 +212,7 @@ impl Admission {
     pub fn refusal_class(&self) -> Option<RefusalClass> {
         let mut refused = self.refused().peekable();
         refused.peek()?;
-        let is_stale = |(_, why): (&Action, &RecheckResult)| matches!(why, RecheckResult::Differs(_));
+        let is_stale = |(_, why): (&Action, &RecheckResult)| why.is_stale();
         Some(if refused.all(is_stale) { RefusalClass::Stale } else { RefusalClass::Safety })
     }
 }

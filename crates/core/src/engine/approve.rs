@@ -114,6 +114,9 @@ pub enum Refusal {
     Blocked { action: String, gate: &'static str, why: String },
     #[error("{action}: its cluster or account {cluster} is not a target of the plan")]
     NoTarget { action: String, cluster: String },
+    /// Every chosen action was refused: a line each.
+    #[error("{}; run trueup plan --out FILE", .refused.join("; "))]
+    NothingAdmitted { refused: Vec<String>, class: RefusalClass },
 }
 
 /// How the caller reacts to a refusal.
@@ -143,6 +146,7 @@ impl Refusal {
             | Self::WrongAnswer { .. }
             | Self::Blocked { .. }
             | Self::NoTarget { .. } => RefusalClass::Safety,
+            Self::NothingAdmitted { class, .. } => *class,
         }
     }
 }
@@ -161,24 +165,31 @@ pub fn questions(plan: &Plan, chosen: &Chosen) -> Result<Vec<ClusterQuestion>, R
 /// Nothing is approved that was not admitted.
 ///
 /// # Errors
-/// The plan expired meanwhile; an answer is missing or wrong.
+/// The plan expired meanwhile; every chosen action was refused; an answer is missing or wrong.
 pub fn approve(admission: Admission, answers: &Answers, now: Timestamp) -> Result<ApprovedPlan, Refusal> {
     let plan = admission.plan();
     if now >= plan.expires_at {
         return Err(Refusal::Expired { since: plan.expires_at });
     }
     let questions = admission.questions();
-    let how = match answers {
-        Answers::Typed(lines) => {
-            check_typed(&questions, lines)?;
-            How::Typed
-        }
-        Answers::Flags { expect, confirmed } => {
-            check_flags(plan, &questions, expect.as_deref(), confirmed)?;
-            How::Flags
-        }
-    };
+    if let Some(class) = admission.refusal_class().filter(|_| questions.is_empty()) {
+        return Err(Refusal::NothingAdmitted { refused: admission.refusal_lines(), class });
+    }
+    let how = check_answers(plan, &questions, answers)?;
     Ok(ApprovedPlan { admission, how, approved_at: now })
+}
+
+/// Whether answers are what the questions of a plan ask for. Approves nothing.
+///
+/// # Errors
+/// An answer is missing or wrong.
+pub fn check_answers(plan: &Plan, questions: &[ClusterQuestion], answers: &Answers) -> Result<How, Refusal> {
+    match answers {
+        Answers::Typed(lines) => check_typed(questions, lines).map(|()| How::Typed),
+        Answers::Flags { expect, confirmed } => {
+            check_flags(plan, questions, expect.as_deref(), confirmed).map(|()| How::Flags)
+        }
+    }
 }
 
 /// The hex of a plan's id, cut to what people read.
@@ -237,6 +248,20 @@ pub(super) fn reached<'p>(plan: &'p Plan, actions: impl Iterator<Item = &'p Acti
         .flatten()
         .collect();
     plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
+}
+
+impl Chosen {
+    /// The actions that are meant. A blocked action is among them only when it is named.
+    pub fn actions<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = &'p Action> {
+        plan.actions.iter().filter(move |action| {
+            let runs = action.selected && action.blocked_by.is_empty();
+            match self {
+                Self::Selected => runs,
+                Self::Except(ids) => runs && !ids.contains(&action.id),
+                Self::Only(ids) => ids.contains(&action.id),
+            }
+        })
+    }
 }
 
 impl ClusterQuestion {

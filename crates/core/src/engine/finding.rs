@@ -115,38 +115,23 @@ impl std::fmt::Display for SubjectId {
     }
 }
 
-/// The common vocabulary every domain's verdicts fall into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    Match,
-    Missing,
-    Extra,
-    Drift,
-    Stale,
-    Unknown,
-    Error,
-    Blocked,
+named_enum! {
+    /// The common vocabulary every domain's verdicts fall into.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum State {
+        Match = "match",
+        Missing = "missing",
+        Extra = "extra",
+        Drift = "drift",
+        Stale = "stale",
+        Unknown = "unknown",
+        Error = "error",
+        Blocked = "blocked",
+    }
 }
 
 impl State {
-    pub const ALL: [Self; 8] =
-        [Self::Match, Self::Missing, Self::Extra, Self::Drift, Self::Stale, Self::Unknown, Self::Error, Self::Blocked];
-
-    /// As plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Match => "match",
-            Self::Missing => "missing",
-            Self::Extra => "extra",
-            Self::Drift => "drift",
-            Self::Stale => "stale",
-            Self::Unknown => "unknown",
-            Self::Error => "error",
-            Self::Blocked => "blocked",
-        }
-    }
-
     /// The sign beside the word.
     pub fn glyph(self) -> char {
         match self {
@@ -179,7 +164,8 @@ pub struct Judgement {
 /// A line a person can check: what it says, and the object and field it was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    pub says: String,
+    #[serde(rename = "says")]
+    pub message: String,
     /// `mgmt HostedControlPlane clusters-guest-a/guest-a`
     pub object: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -209,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subjects_are_in_the_order_of_their_fields_whoever_owns_the_bytes() {
+    fn subjects_are_ordered_by_their_fields_for_owned_and_borrowed_text() {
         let id = |cluster: &str, kind: &'static str, namespace: Option<&str>, name: &str| SubjectId {
             domain: CheckName("a"),
             cluster: ClusterName::new(cluster),

@@ -50,8 +50,8 @@ pub use action::{
 };
 pub use admission::{Admission, Admitted, ApplyRequest, ForeignPlan, PlanLimits, admit, check_whole};
 pub use approve::{
-    Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, RefusalClass, SHORT_ID, approve, questions,
-    short_id,
+    Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, RefusalClass, SHORT_ID, approve, check_answers,
+    questions, short_id,
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
@@ -64,7 +64,8 @@ pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CheckName, CloudPlace, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
-    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set, undo_access_questions,
+    FreezeWindow, KillSwitch, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+    undo_access_questions,
 };
 pub use glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};

@@ -19,9 +19,11 @@ use serde_json::Value;
 pub use action::{Action, ActionFault, ActionReadError};
 
 use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
+use super::change::Change;
 use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
 use super::reference::ObjectRef;
+use super::text::printable_json;
 use crate::world::{Cluster, ClusterIdentity, ClusterSource, Link, RiskClass};
 use action::ActionFile;
 
@@ -62,18 +64,20 @@ pub struct TargetRecord {
     pub identity: ClusterIdentity,
 }
 
-/// Where the facts of a target come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TargetSource {
-    Kubeconfig,
-    Hosted,
-    /// A folder: it can be judged, not written to.
-    Snapshot,
-    Local,
-    Cloud,
-    /// An undo names its clusters as the journal does.
-    Journal,
+named_enum! {
+    /// Where the facts of a target come from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TargetSource {
+        Kubeconfig = "kubeconfig",
+        Hosted = "hosted",
+        /// A folder: it can be judged, not written to.
+        Snapshot = "snapshot",
+        Local = "local",
+        Cloud = "cloud",
+        /// An undo names its clusters as the journal does.
+        Journal = "journal",
+    }
 }
 
 impl TargetSource {
@@ -86,18 +90,6 @@ impl TargetSource {
             ClusterSource::Snapshot => Self::Snapshot,
             ClusterSource::Local => Self::Local,
             ClusterSource::Cloud { .. } => Self::Cloud,
-        }
-    }
-
-    /// As plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Kubeconfig => "kubeconfig",
-            Self::Hosted => "hosted",
-            Self::Snapshot => "snapshot",
-            Self::Local => "local",
-            Self::Cloud => "cloud",
-            Self::Journal => "journal",
         }
     }
 }
@@ -209,11 +201,32 @@ pub enum PlanReadError {
     Number(#[from] NotCanonical),
     #[error("plan was edited: id is {written}, its content has {computed}")]
     OtherId { written: String, computed: String },
+    #[error("plan lists cluster {cluster} twice; run trueup plan again")]
+    RepeatedTarget { cluster: String },
     #[error(transparent)]
     Action(#[from] ActionReadError),
 }
 
+/// Returns the first action that makes the same change of the same object as one before it. A cloud resource may be
+/// changed for several findings.
+fn repeated_write(actions: &[Action]) -> Option<&Action> {
+    let mut known: BTreeMap<_, Vec<&Change>> = BTreeMap::new();
+    actions.iter().filter(|action| action.target.cloud.is_none()).find(|action| {
+        let ObjectRef { api_version, kind, namespace, name, uid: _, cloud: _ } = &action.target;
+        let changes = known.entry((&action.cluster, api_version, kind, namespace, name)).or_default();
+        let is_repeated = changes.contains(&&action.change);
+        changes.push(&action.change);
+        is_repeated
+    })
+}
+
 impl Plan {
+    /// Returns the plan as files and `-o json` hold it, with everything that could mislead a terminal escaped.
+    pub fn file_text(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("a plan is made of JSON values and text keys");
+        printable_json(&text) + "\n"
+    }
+
     /// Reads a plan and verifies its id.
     ///
     /// # Errors
@@ -246,7 +259,15 @@ impl Plan {
                 actions.push(action);
             }
         }
+        if let Some(action) = repeated_write(&actions) {
+            return Err(ActionReadError { action: action.id.clone(), fault: ActionFault::RepeatedWrite }.into());
+        }
         let mut plan = Self::deserialize(json)?;
+        // A run goes through the clusters one after another: one that is listed twice would be run twice.
+        let mut clusters = BTreeSet::new();
+        if let Some(target) = plan.targets.iter().find(|target| !clusters.insert(target.cluster.as_str())) {
+            return Err(PlanReadError::RepeatedTarget { cluster: target.cluster.clone() });
+        }
         plan.actions = actions;
         Ok(plan)
     }

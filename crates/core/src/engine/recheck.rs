@@ -134,6 +134,18 @@ fn action_difference(plan: &Plan, action: &Action, now: &Action, current: Curren
     (!depends_on_all(plan, action, now, current)).then_some(Difference::Dependencies)
 }
 
+/// Returns the first field of what people read in which an action is not the one a plan built now would hold. A file that was
+/// not marked here may show anything.
+pub(super) fn preview_difference(action: &Action, current: Current<'_>) -> Option<&'static str> {
+    let now = current.fresh.offered(action, current.names.get(&action.cluster)?)?;
+    let fields = [
+        ("reason", action.reason == now.reason),
+        ("ownership", action.ownership == now.ownership),
+        ("diff", action.diff == now.diff),
+    ];
+    fields.into_iter().find(|(_, is_equal)| !is_equal).map(|(field, _)| field)
+}
+
 /// Whether the file names every collection the action rests on now, under today's names of their clusters.
 fn rests_on_all(action: &Action, now: &Action, names: &BTreeMap<String, ClusterName>) -> bool {
     let today = |named: &CollectionRef| {

@@ -3,6 +3,8 @@
 //! The dull world: one live prod cluster `guest-a` whose identity is known, whose lists are complete and just confirmed,
 //! where every permission is given.
 
+#![expect(clippy::unwrap_used, reason = "builders of tests, which fail at the line of the unwrap")]
+
 use jiff::Timestamp;
 use serde_json::json;
 

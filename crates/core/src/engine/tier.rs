@@ -25,9 +25,9 @@ pub enum Tier {
     T4,
 }
 
-/// A number that is no tier.
+/// A number that is not a tier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no tier: tiers go from 0 to 4")]
+#[error("{0} is not a tier: tiers go from 0 to 4")]
 pub struct NoSuchTier(pub i64);
 
 /// Deleting one of these deletes what is in it.

@@ -88,7 +88,7 @@ pub fn raise(judged: &mut [Judged], stones: &[Tombstone], clusters: &[&Cluster],
 
 impl Tombstone {
     /// `trueup deleted it at 2026-11-16T10:00:00Z, plan 1a2b3c4d/a1`.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         format!("trueup deleted it at {}, plan {}", whole_second(self.deleted_at), self.entry())
     }
 
@@ -164,9 +164,9 @@ fn is_missed(one: &Judged) -> bool {
 fn mark(one: &mut Judged, stone: &Tombstone, resource: Option<&Resource>) {
     one.judgement.codes.push(DELETED_BY_TRUEUP);
     one.judgement.codes.sort_unstable();
-    one.explanation.summary = format!("{}; {}", one.explanation.summary, stone.says());
+    one.explanation.summary = format!("{}; {}", one.explanation.summary, stone.message());
     one.explanation.evidence.push(Evidence {
-        says: format!("{} ({}), and it was seen gone", stone.says(), stone.plan),
+        message: format!("{} ({}), and it was seen gone", stone.message(), stone.plan),
         object: format!("journal {}", stone.entry()),
         field: "verified".to_owned(),
         resource_version: String::new(),
@@ -199,7 +199,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
         // Somebody chose to delete it; that it comes back is a choice as well.
         selected: false,
         reason: Reason::Missing,
-        ownership: vec![stone.says()],
+        ownership: vec![stone.message()],
         stake: Stake::Reversible,
         diff: format!("+ {name}, from its backup\n  without its uid, creation time, status and owners\n"),
         change: Change::CreateFromBackup(ObjectBackup { backup: backup.to_owned(), owners: Vec::new() }),

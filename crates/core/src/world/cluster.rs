@@ -18,23 +18,15 @@ pub struct Cluster {
     pub served: Served,
 }
 
-/// How much a mistake would cost. Unlabelled clusters are prod: friction is cheaper than regret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RiskClass {
-    Dev,
-    Stage,
-    #[default]
-    Prod,
-}
-
-impl RiskClass {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Stage => "stage",
-            Self::Prod => "prod",
-        }
+named_enum! {
+    /// How much a mistake would cost. Unlabelled clusters are prod: friction is cheaper than regret.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Deserialize, serde::Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RiskClass {
+        Dev = "dev",
+        Stage = "stage",
+        #[default]
+        Prod = "prod",
     }
 }
 
@@ -59,29 +51,16 @@ pub enum ClusterSource {
     Local,
 }
 
-/// Whose cloud an account is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Provider {
-    Aws,
-    Ibm,
+named_enum! {
+    /// Whose cloud an account is in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Provider {
+        Aws = "aws",
+        Ibm = "ibm",
+    }
 }
 
 impl Provider {
-    pub const ALL: [Self; 2] = [Self::Aws, Self::Ibm];
-
-    /// As folders, configs and finding ids spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Aws => "aws",
-            Self::Ibm => "ibm",
-        }
-    }
-
-    /// The provider of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|provider| provider.as_str() == name)
-    }
-
     /// The provider's own command that finds a resource, without its query; nothing where there is none.
     pub fn search_command(self) -> Option<&'static str> {
         match self {

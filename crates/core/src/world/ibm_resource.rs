@@ -4,56 +4,25 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The kind of a resource. The words are those of snapshots and plans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IbmResourceKind {
-    Workspace,
-    DhcpServer,
-    Network,
-    Vpc,
-    Subnet,
-    SecurityGroup,
-    LoadBalancer,
-    TransitGateway,
-    TgConnection,
-    CosInstance,
+named_enum! {
+    /// The kind of a resource. The words are those of snapshots and plans.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum IbmResourceKind {
+        Workspace = "workspace",
+        DhcpServer = "dhcp-server",
+        Network = "network",
+        Vpc = "vpc",
+        Subnet = "subnet",
+        SecurityGroup = "security-group",
+        LoadBalancer = "load-balancer",
+        TransitGateway = "transit-gateway",
+        TgConnection = "tg-connection",
+        CosInstance = "cos-instance",
+    }
 }
 
 impl IbmResourceKind {
-    pub const ALL: [Self; 10] = [
-        Self::Workspace,
-        Self::DhcpServer,
-        Self::Network,
-        Self::Vpc,
-        Self::Subnet,
-        Self::SecurityGroup,
-        Self::LoadBalancer,
-        Self::TransitGateway,
-        Self::TgConnection,
-        Self::CosInstance,
-    ];
-
-    /// As accounts and plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Workspace => "workspace",
-            Self::DhcpServer => "dhcp-server",
-            Self::Network => "network",
-            Self::Vpc => "vpc",
-            Self::Subnet => "subnet",
-            Self::SecurityGroup => "security-group",
-            Self::LoadBalancer => "load-balancer",
-            Self::TransitGateway => "transit-gateway",
-            Self::TgConnection => "tg-connection",
-            Self::CosInstance => "cos-instance",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
     /// The kind of its parent, or nothing for a resource without one.
     pub fn holder(self) -> Option<Self> {
         match self {

@@ -14,7 +14,7 @@ use super::ids::ResourceVersion;
 pub struct Gap {
     pub cause: GapCause,
     /// One sentence for people: what was tried and what came back.
-    pub says: String,
+    pub message: String,
 }
 
 /// What code may decide on; the sentence beside it is for people.
@@ -41,14 +41,14 @@ pub enum GapCause {
 }
 
 impl Gap {
-    pub fn new(cause: GapCause, says: impl Into<String>) -> Self {
-        Self { cause, says: says.into() }
+    pub fn new(cause: GapCause, message: impl Into<String>) -> Self {
+        Self { cause, message: message.into() }
     }
 }
 
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.says)
+        f.write_str(&self.message)
     }
 }
 

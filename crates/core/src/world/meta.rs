@@ -18,21 +18,21 @@ pub struct Meta {
     pub version: ResourceVersion,
     pub created: Option<Timestamp>,
     pub labels: Pairs,
-    pub life: Life,
+    pub deletion_state: DeletionState,
     pub owners: Owners,
 }
 
 /// Whether deletion of the object was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
-    Living,
+pub enum DeletionState {
+    Active,
     /// `deletionTimestamp` is set.
     Terminating,
 }
 
-impl Life {
+impl DeletionState {
     pub fn of(raw: &RawMeta<'_>) -> Self {
-        if raw.deletion_timestamp.is_some() { Self::Terminating } else { Self::Living }
+        if raw.deletion_timestamp.is_some() { Self::Terminating } else { Self::Active }
     }
 }
 
@@ -50,7 +50,7 @@ impl Meta {
             version: ResourceVersion::parse(&raw.resource_version),
             created: raw.creation_timestamp.as_ref().and_then(|text| text.parse().ok()),
             labels: pool.pairs(raw.labels.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))),
-            life: Life::of(raw),
+            deletion_state: DeletionState::of(raw),
             owners: if raw.owners.is_empty() { Owners::None } else { Owners::Some },
         }
     }
@@ -60,7 +60,7 @@ impl Meta {
     }
 
     pub fn is_terminating(&self) -> bool {
-        self.life == Life::Terminating
+        self.deletion_state == DeletionState::Terminating
     }
 }
 

@@ -15,7 +15,7 @@ mod interest;
 mod known;
 mod meta;
 mod raw;
-mod shape;
+pub mod shape;
 mod view;
 
 pub use change::{Change, ChangeSet, What};
@@ -26,7 +26,7 @@ pub use ibm_resource::IbmResourceKind;
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
 pub use interest::{CollectionId, Content, Interest, Scope, Selector};
 pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting};
-pub use meta::{Life, Meta, Owners, Pairs, find};
+pub use meta::{DeletionState, Meta, Owners, Pairs, find};
 pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner, SecretBytes};
 pub use shape::Obj;
 pub use view::{Reading, View, World};

@@ -1,7 +1,8 @@
 //! A JSON object, as opposed to every other JSON value.
 //!
 //! Serde's derived structs read a list as their fields in order, so that `"spec": ["x"]` would pass for a spec that
-//! asks for little. What a projection reads as a struct it wraps in [`Obj`].
+//! asks for little. What a projection reads as a struct it wraps in [`Obj`], or reads with one of the functions here
+//! (`deserialize_with`), for which null is the same as absent.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -35,6 +36,51 @@ impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for ObjVisitor<T> {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Obj)
     }
+}
+
+/// Reads an object into a struct; null is its default.
+///
+/// # Errors
+/// It is another JSON value.
+pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
+    Obj::deserialize(from).map(|Obj(value)| value)
+}
+
+/// Reads an object that may be absent, where absent is not the same as empty.
+///
+/// # Errors
+/// It is another JSON value.
+pub fn optional_object<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    Option::<Obj<T>>::deserialize(from).map(|value| value.map(|Obj(value)| value))
+}
+
+/// Reads a list of objects.
+///
+/// # Errors
+/// It is another JSON value.
+pub fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<Vec<T>, D::Error> {
+    optional_objects(from).map(Option::unwrap_or_default)
+}
+
+/// Reads a list of objects that may be absent, where absent is not the same as empty.
+///
+/// # Errors
+/// It is another JSON value.
+pub fn optional_objects<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    from: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let list = Option::<Vec<Obj<T>>>::deserialize(from)?;
+    Ok(list.map(|list| list.into_iter().map(|Obj(value)| value).collect()))
+}
+
+/// Reads a value whose default stands for null: a text, a number, a flag.
+///
+/// # Errors
+/// It is another JSON value.
+pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
 }
 
 #[cfg(test)]

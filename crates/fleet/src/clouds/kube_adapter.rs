@@ -1,5 +1,7 @@
 //! Answers discovery, lists and watches for an account: a tower service under `kube::Client`.
 
+#![expect(clippy::disallowed_methods, reason = "the only clock of the adapter")]
+
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::pin::Pin;

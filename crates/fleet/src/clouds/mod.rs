@@ -39,6 +39,7 @@ use kube_adapter::KubeAdapter;
 use trueup_core::engine::CloudRef;
 use trueup_core::engine::executor::{InFlight, Reading, Reply, Write};
 use trueup_core::world::{Cluster, ClusterSource, Provider, Resource};
+use trueup_net::Egress;
 
 pub use cluster_port::{Accounts, ClusterWithAccounts};
 
@@ -50,7 +51,7 @@ pub struct Registration {
     pub provider: Provider,
     /// How a cluster shows that it uses the provider; nothing where accounts come from the configuration alone.
     pub footprint: Option<Footprint>,
-    pub build: fn(&Env, Clock) -> Box<dyn CloudProvider>,
+    pub build: fn(&Env, Clock, &Egress) -> Box<dyn CloudProvider>,
 }
 
 /// How a cluster shows that its machines run at a provider.
@@ -135,9 +136,9 @@ pub struct Clouds(Arc<Vec<Box<dyn CloudProvider>>>);
 
 impl Clouds {
     /// The wanted ones of the registered providers, over the network.
-    pub fn network(wanted: &BTreeSet<Provider>, env: &Env, clock: &Clock) -> Self {
+    pub fn network(wanted: &BTreeSet<Provider>, env: &Env, clock: &Clock, egress: &Egress) -> Self {
         let registered = REGISTRY.into_iter().filter(|registration| wanted.contains(&registration.provider));
-        Self::of(registered.map(|registration| (registration.build)(env, clock.clone())).collect())
+        Self::of(registered.map(|registration| (registration.build)(env, clock.clone(), egress)).collect())
     }
 
     /// These providers: tests and the demo.
@@ -289,7 +290,7 @@ mod tests {
     fn only_wanted_providers_are_in_use() {
         let clock: Clock = Arc::new(|| jiff::Timestamp::UNIX_EPOCH);
         for wanted in Provider::ALL {
-            let clouds = Clouds::network(&[wanted].into(), &Env::default(), &clock);
+            let clouds = Clouds::network(&[wanted].into(), &Env::default(), &clock, &Egress::default());
             let in_use: Vec<Provider> = Provider::ALL.into_iter().filter(|one| clouds.get(*one).is_some()).collect();
             assert_eq!(in_use, [wanted]);
         }

@@ -19,7 +19,7 @@ use trueup_net::{Causes, NotReached, failure_of};
 /// What a status other than success means. `reason` is that of the `Status` body ([`reason`]); `what` is what was
 /// being done: `listing secrets in openshift-config`.
 pub fn status(code: StatusCode, reason: Option<&str>, what: &str) -> Gap {
-    let (cause, says) = match code.as_u16() {
+    let (cause, message) = match code.as_u16() {
         401 => (GapCause::Unauthorized, "credentials rejected"),
         403 => (GapCause::Forbidden, "forbidden"),
         404 => (GapCause::Discovery, "the server does not serve this path"),
@@ -33,10 +33,10 @@ pub fn status(code: StatusCode, reason: Option<&str>, what: &str) -> Gap {
         _ => (GapCause::Unreadable, "the server rejected the request"),
     };
     let reason = reason
-        .filter(|word| is_reason(word) && !word.eq_ignore_ascii_case(says))
+        .filter(|word| is_reason(word) && !word.eq_ignore_ascii_case(message))
         .map(|word| format!(" {word}"))
         .unwrap_or_default();
-    Gap::new(cause, format!("{what}: {says} ({}{reason})", code.as_u16()))
+    Gap::new(cause, format!("{what}: {message} ({}{reason})", code.as_u16()))
 }
 
 /// The reason a `Status` body gives, such as `Expired`. Nothing else of the body.
@@ -53,7 +53,7 @@ pub fn reason(body: &[u8]) -> Option<String> {
 /// What a body that can't be decoded looks like from outside: HTML, cut short, or just not what was asked for.
 pub fn undecodable(body: &[u8], what: &str) -> Gap {
     let start = body.trim_ascii_start();
-    let says = if start.is_empty() {
+    let message = if start.is_empty() {
         "the response is empty"
     } else if start.starts_with(b"<") {
         "the response is a web page, as from a proxy or login page"
@@ -62,19 +62,19 @@ pub fn undecodable(body: &[u8], what: &str) -> Gap {
     } else {
         "the response has an unexpected shape"
     };
-    Gap::new(GapCause::Unreadable, format!("{what}: {says}"))
+    Gap::new(GapCause::Unreadable, format!("{what}: {message}"))
 }
 
 /// What a transport error means.
 pub fn transport(error: &TransportError, what: &str) -> Gap {
-    let (cause, says) = match error {
+    let (cause, message) = match error {
         TransportError::Unsayable(_) => (GapCause::Unreadable, "the request cannot be built".to_owned()),
         TransportError::TooLarge { .. } => (GapCause::CutShort, error.to_string()),
         TransportError::TimedOut { .. } => (GapCause::Unreachable, error.to_string()),
         TransportError::Client(source) => of_chain(source.as_ref(), "the request failed"),
         TransportError::BrokeOff(source) => of_chain(source.as_ref(), "the response broke off"),
     };
-    Gap::new(cause, format!("{what}: {says}"))
+    Gap::new(cause, format!("{what}: {message}"))
 }
 
 /// What a failed login means.
@@ -99,7 +99,7 @@ pub fn login_hint(error: &LoginError) -> String {
 
 /// Finds the most telling error in a chain.
 fn of_chain(error: &(dyn Error + 'static), otherwise: &str) -> (GapCause, String) {
-    let unreachable = |says: &str| (GapCause::Unreachable, says.to_owned());
+    let unreachable = |message: &str| (GapCause::Unreachable, message.to_owned());
     let mut found = unreachable(otherwise);
     for link in Causes::of(error) {
         if let Some(error) = link.downcast_ref::<LoginError>() {
@@ -160,12 +160,16 @@ mod tests {
         for (case, code, expected) in cases {
             let gap = status(StatusCode::from_u16(code).unwrap(), None, "listing secrets");
             assert_eq!(gap.cause, expected, "case: {case}");
-            assert!(gap.says.starts_with("listing secrets: ") && gap.says.contains(case), "case: {case}: {}", gap.says);
+            assert!(
+                gap.message.starts_with("listing secrets: ") && gap.message.contains(case),
+                "case: {case}: {}",
+                gap.message
+            );
         }
     }
 
     #[test]
-    fn of_a_status_body_only_a_plain_reason_is_told() {
+    fn only_a_plain_reason_of_a_status_body_is_shown() {
         let cases = [
             ("reason", r#"{"kind":"Status","message":"canary","reason":"Expired"}"#, Some("Expired")),
             ("no reason", r#"{"kind":"Status","message":"canary"}"#, None),
@@ -177,7 +181,7 @@ mod tests {
             assert_eq!(reason(body.as_bytes()).as_deref(), expected, "case: {case}");
         }
         let gap = status(StatusCode::GONE, Some("Expired"), "watching pods");
-        assert_eq!(gap.says, "watching pods: list expired while paging (410 Expired)");
+        assert_eq!(gap.message, "watching pods: list expired while paging (410 Expired)");
     }
 
     #[test]
@@ -192,7 +196,7 @@ mod tests {
         for (case, body, expected) in cases {
             let gap = undecodable(body.as_bytes(), "listing");
             assert_eq!(gap.cause, GapCause::Unreadable, "case: {case}");
-            assert!(gap.says.contains(expected) && !gap.says.contains("canary"), "case: {case}: {}", gap.says);
+            assert!(gap.message.contains(expected) && !gap.message.contains("canary"), "case: {case}: {}", gap.message);
         }
     }
 }

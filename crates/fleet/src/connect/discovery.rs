@@ -100,9 +100,9 @@ pub fn aggregated(body: &[u8]) -> Result<Kinds, Gap> {
         let group_name = group.metadata.name;
         for version in group.versions {
             if version.freshness.as_deref() == Some("Stale") {
-                let says =
+                let message =
                     format!("{WHAT}: the group {group_name}/{} is not reachable from the API server", version.version);
-                return Err(Gap::new(GapCause::Discovery, says));
+                return Err(Gap::new(GapCause::Discovery, message));
             }
             for resource in &version.resources {
                 kinds.insert(&group_name, &resource.resource, &version.version);
@@ -300,8 +300,8 @@ mod tests {
         ];
         for (case, answers, expected) in cases {
             match served(answers) {
-                Served::Unknown(gap) => assert_eq!(gap.cause, expected, "case: {case}: {}", gap.says),
-                other => panic!("case: {case}: {other:?}"),
+                Served::Unknown(gap) => assert_eq!(gap.cause, expected, "case: {case}: {}", gap.message),
+                other @ (Served::Complete(_) | Served::Recorded(_)) => panic!("case: {case}: {other:?}"),
             }
         }
     }

@@ -242,11 +242,13 @@ async fn probe(connection: &Connection, host: &str) -> Result<(), GuestError> {
         Ok(_) => Ok(()),
         Err(error) => {
             let gap = classify::transport(&error, &what);
-            match gap.cause {
-                GapCause::Unauthorized => Err(GuestError::LoginRefused(gap)),
-                _ if is_private(host) => Err(GuestError::PrivateEndpoint { host: host.to_owned() }),
-                _ => Err(GuestError::Unreachable(gap)),
-            }
+            Err(if matches!(gap.cause, GapCause::Unauthorized) {
+                GuestError::LoginRefused(gap)
+            } else if is_private(host) {
+                GuestError::PrivateEndpoint { host: host.to_owned() }
+            } else {
+                GuestError::Unreachable(gap)
+            })
         }
     }
 }

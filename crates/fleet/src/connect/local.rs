@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_ends_by_itself_and_asks_for_a_new_list() {
+    async fn a_watch_ends_and_asks_for_a_new_list() {
         let (_folder, client) = client(TWO, Selection::All).await;
         let began = tokio::time::Instant::now();
         let response =

@@ -46,7 +46,7 @@ pub enum Probed {
 
 impl Probed {
     /// What was found out, in a sentence.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::Accepted => "tried: the server accepts it".to_owned(),
             Self::NotAllowed => {
@@ -75,9 +75,9 @@ async fn ask(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock:
     let body = match send::get_bytes(management, &path, send::JSON).await {
         Ok((StatusCode::OK, body)) => body,
         Ok((code, body)) => {
-            return Probed::NotTried(classify::status(code, classify::reason(&body).as_deref(), &what).says);
+            return Probed::NotTried(classify::status(code, classify::reason(&body).as_deref(), &what).message);
         }
-        Err(error) => return Probed::NotTried(classify::transport(&error, &what).says),
+        Err(error) => return Probed::NotTried(classify::transport(&error, &what).message),
     };
     let text = match kubeconfig_text(body, &named, key) {
         Ok((text, _)) => text,
@@ -106,13 +106,11 @@ fn answered(answer: Result<StatusCode, send::TransportError>) -> Probed {
         Ok(StatusCode::OK) => Probed::Accepted,
         Ok(StatusCode::FORBIDDEN) => Probed::NotAllowed,
         Ok(StatusCode::UNAUTHORIZED) => Probed::NotAccepted("the server does not accept it (401)".to_owned()),
-        Ok(other) => Probed::NotReached(classify::status(other, None, what).says),
+        Ok(other) => Probed::NotReached(classify::status(other, None, what).message),
         Err(error) => {
             let gap = classify::transport(&error, what);
-            match gap.cause {
-                trueup_core::world::GapCause::Unauthorized => Probed::NotAccepted(gap.says),
-                _ => Probed::NotReached(gap.says),
-            }
+            let is_refused = matches!(gap.cause, trueup_core::world::GapCause::Unauthorized);
+            if is_refused { Probed::NotAccepted(gap.message) } else { Probed::NotReached(gap.message) }
         }
     }
 }
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_server_says_to_a_login_is_told_apart() {
+    async fn each_answer_to_a_login_has_its_own_result() {
         let closed = closed_port();
         let cases = [
             ("200", server(Some("200 OK")).await, "accepts it"),
@@ -177,7 +175,7 @@ mod tests {
             ("no such name", "http://nobody.invalid".to_owned(), "cannot be resolved"),
         ];
         for (case, url, expected) in cases {
-            let said = tried(&url, &format!("{{token: {CANARY}}}")).await.says();
+            let said = tried(&url, &format!("{{token: {CANARY}}}")).await.message();
             assert!(said.contains(expected) && !said.contains(CANARY), "case: {case}: {said}");
         }
     }
@@ -212,7 +210,7 @@ mod tests {
             ("no key", vec![(PATH, 200, json!({ "metadata": { "resourceVersion": "1" }, "data": {} }))], "has no key"),
         ];
         for (case, answers, expected) in cases {
-            let said = probe(&answering(answers), PLACE, &Env::default(), still()).await.says();
+            let said = probe(&answering(answers), PLACE, &Env::default(), still()).await.message();
             assert!(said.starts_with("could not be tried") && said.contains(expected), "case: {case}: {said}");
         }
     }

@@ -59,9 +59,11 @@ pub enum Fetched {
 
 impl Fetched {
     /// What was found out, in a sentence.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
-            Self::Fine(says) | Self::OtherIssuer(says) | Self::Unreachable(says) => format!("tried from here: {says}"),
+            Self::Fine(message) | Self::OtherIssuer(message) | Self::Unreachable(message) => {
+                format!("tried from here: {message}")
+            }
             Self::NotTried(why) => format!("could not be tried: {why}"),
         }
     }
@@ -152,9 +154,9 @@ fn resolved(from: &Uri, location: &str) -> Option<String> {
 
 fn judge(way: &str, body: &[u8], expected: &str) -> Fetched {
     let Ok(document) = serde_json::from_slice::<Map<String, Value>>(body) else {
-        return Fetched::Unreachable(classify::undecodable(body, way).says);
+        return Fetched::Unreachable(classify::undecodable(body, way).message);
     };
-    // Whatever is no text counts as not there.
+    // Whatever is not text counts as not there.
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     let issuer = text("issuer");
     if issuer != expected {

@@ -1,5 +1,7 @@
 //! The executor on simulated clusters, behind the real client, in paused time.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
+
 mod after;
 mod copies;
 mod judged;
@@ -52,7 +54,7 @@ struct Stage {
     /// From this append on.
     journal_fails: Option<usize>,
     /// The ids of actions, as they end.
-    told: Option<Arc<Mutex<Vec<String>>>>,
+    progress_log: Option<Arc<Mutex<Vec<String>>>>,
     /// The switch is thrown while this append is under way.
     switch_at_append: Option<usize>,
     /// Called before each send.
@@ -120,7 +122,7 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         on_new_reference: OnNewReference::Report,
         crash: Arc::default(),
         journal_fails: None,
-        told: None,
+        progress_log: None,
         switch_at_append: None,
         before_send: None,
         after_send: None,
@@ -152,7 +154,7 @@ impl Stage {
     }
 
     async fn run(&mut self) -> Report {
-        let (approved, told) = (self.approved(), self.told.clone());
+        let (approved, progress_log) = (self.approved(), self.progress_log.clone());
         let target = KubeCluster::new(self.sim.client());
         let tapped = Tapped {
             inner: target,
@@ -185,8 +187,8 @@ impl Stage {
             switches: self.switch.as_ref(),
             stop: &self.stop,
             progress: &mut |action, _| {
-                if let Some(told) = &told {
-                    told.lock().unwrap().push(action.id.clone());
+                if let Some(progress_log) = &progress_log {
+                    progress_log.lock().unwrap().push(action.id.clone());
                 }
             },
         };
@@ -556,8 +558,8 @@ async fn a_reference_that_appears_is_reported_or_the_object_comes_back() {
     let cases = [
         ("nothing refers to it", 0, OnNewReference::Restore, "gone", false),
         ("at once, report", 1, OnNewReference::Report, "gone", false),
-        ("at once, restore", 1, OnNewReference::Restore, "taken-back", true),
-        ("half a minute later, restore", 2, OnNewReference::Restore, "taken-back", true),
+        ("at once, restore", 1, OnNewReference::Restore, "restored", true),
+        ("half a minute later, restore", 2, OnNewReference::Restore, "restored", true),
     ];
     for (case, look, on_new_reference, expected, there) in cases {
         let mut stage = stage(&["a"]);
@@ -632,7 +634,7 @@ async fn a_crash_at_any_step_is_settled_by_reading_and_nothing_is_sent_twice() {
 
 /// Where a run can be killed, by the step it had come to.
 #[tokio::test(start_paused = true)]
-async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
+async fn a_run_killed_at_each_journal_record_is_recovered_and_continued() {
     // The approval takes steps 0 and 1, the intent 2 and 3, the request 4 and 5, the outcome 6 and 7, the end 8 and 9.
     let cases: [(&str, usize, &str, Option<Found>, &str); 6] = [
         ("before the intent", 2, "approved", None, "gone"),
@@ -681,7 +683,7 @@ async fn what_was_sent_when_the_journal_failed_is_not_called_skipped() {
     let report = stage.run().await;
     assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("unknown", 2), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads what came of it");
+    assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads its result");
 }
 
 #[tokio::test(start_paused = true)]
@@ -717,7 +719,7 @@ async fn what_may_still_be_carried_out_is_not_called_failed() {
     let cases = [
         ("refused at once", vec![refuse(403)], "failed"),
         ("lost, then refused", vec![FaultAction::LostBefore, refuse(403)], "unknown"),
-        ("lost, then told to wait for too long", vec![FaultAction::LostBefore, long], "unknown"),
+        ("lost, then throttled for too long", vec![FaultAction::LostBefore, long], "unknown"),
         ("lost, then a conflict that is none", vec![FaultAction::LostBefore, refuse(409)], "unknown"),
     ];
     for (case, faults, expected) in cases {
@@ -726,7 +728,7 @@ async fn what_may_still_be_carried_out_is_not_called_failed() {
         let report = stage.run().await;
         assert_eq!(stage.end(&report, "a").as_str(), expected, "case: {case}: {report:?}");
         let open = entries(&stage.records.lock().unwrap().clone())[0].open_count();
-        assert_eq!(open, usize::from(expected == "unknown"), "case: {case}: the next run reads what came of it");
+        assert_eq!(open, usize::from(expected == "unknown"), "case: {case}: the next run reads its result");
     }
 }
 
@@ -747,7 +749,7 @@ async fn a_label_that_was_taken_and_overwritten_is_not_called_failed() {
 #[tokio::test(start_paused = true)]
 async fn a_second_attempt_that_is_stopped_is_not_called_skipped() {
     for (case, fault, expected) in
-        [("lost", FaultAction::LostBefore, "unknown"), ("told to wait", refuse_busy(), "failed")]
+        [("lost", FaultAction::LostBefore, "unknown"), ("throttled", refuse_busy(), "failed")]
     {
         let mut stage = stage(&["a"]);
         stage.fault(Verb::Delete, fault);
@@ -790,7 +792,7 @@ async fn what_another_cluster_says_about_an_object_counts_for_nothing() {
     assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("unknown", 2), "{report:?}");
     assert!(matches!(&report.halted, Some(Halt::Gate(blocked)) if blocked.gate == GateName::Identity), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads what came of it");
+    assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads its result");
 }
 
 #[tokio::test(start_paused = true)]

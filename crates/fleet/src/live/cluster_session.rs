@@ -156,8 +156,8 @@ impl ClusterSession {
         });
         self.served = match lost {
             Some(resource) => {
-                let says = format!("{} was served earlier and is gone", resource.path());
-                Served::Unknown(Gap::new(GapCause::Discovery, says))
+                let message = format!("{} was served earlier and is gone", resource.path());
+                Served::Unknown(Gap::new(GapCause::Discovery, message))
             }
             None => served,
         };

@@ -27,7 +27,7 @@ enum Standing {
 }
 
 /// The links to wake and to release, in this order: releases free capacity for the ones that follow.
-pub(super) fn moves<'s>(
+pub(super) fn changes<'s>(
     sessions: impl Iterator<Item = &'s ClusterSession>,
     live_max: usize,
 ) -> Vec<(ClusterName, LinkEvent)> {
@@ -56,7 +56,7 @@ fn choose(mut guests: Vec<Guest>, live_max: usize) -> Vec<(ClusterName, LinkEven
     });
     let mut releasable: Vec<&Guest> = guests.iter().filter(|guest| guest.standing == Standing::Judged).collect();
     releasable.sort_by(|one, other| (one.needed, &other.name).cmp(&(other.needed, &one.name)).reverse());
-    let mut moves = Vec::new();
+    let mut changes = Vec::new();
     for guest in &guests {
         let may_push_out = match guest.standing {
             Standing::Unseen => true,
@@ -65,13 +65,13 @@ fn choose(mut guests: Vec<Guest>, live_max: usize) -> Vec<(ClusterName, LinkEven
         };
         if free == 0 {
             let Some(out) = releasable.pop().filter(|_| may_push_out) else { continue };
-            moves.push((out.name.clone(), LinkEvent::Released));
+            changes.push((out.name.clone(), LinkEvent::Released));
             free += 1;
         }
         free -= 1;
-        moves.push((guest.name.clone(), LinkEvent::Wanted));
+        changes.push((guest.name.clone(), LinkEvent::Wanted));
     }
-    moves
+    changes
 }
 
 #[cfg(test)]
@@ -111,11 +111,11 @@ mod tests {
             ("and takes a free slot", vec![guest("a", Judged, 8), guest("c", Resting, 3)], vec!["+c"]),
         ];
         for (case, guests, expected) in cases {
-            let moves: Vec<String> = choose(guests, 2)
+            let changes: Vec<String> = choose(guests, 2)
                 .into_iter()
                 .map(|(name, event)| format!("{}{name}", if event == LinkEvent::Released { '-' } else { '+' }))
                 .collect();
-            assert_eq!(moves, expected, "case: {case}");
+            assert_eq!(changes, expected, "case: {case}");
         }
     }
 }

@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use crate::clouds::{Footprint, footprints};
 use trueup_core::world::{
-    Cluster, ClusterName, ClusterSource, CollectionId, Fact, HostedBy, Interest, Interner, Life, Misfit, Namespace,
-    Obj, ObjectName, Provider, RawObject, Resource, Served, View,
+    Cluster, ClusterName, ClusterSource, CollectionId, DeletionState, Fact, HostedBy, Interest, Interner, Misfit,
+    Namespace, Obj, ObjectName, Provider, RawObject, Resource, Served, View,
 };
 
 pub const HOSTED_CLUSTERS: Resource = Resource {
@@ -45,7 +45,7 @@ pub struct HostedClusterLink {
     pub custom_kubeconfig_secret: Option<Box<str>>,
     /// `.spec.infraID`: the guest's own Infrastructure has the same.
     pub infra_id: Box<str>,
-    pub life: Life,
+    pub deletion_state: DeletionState,
 }
 
 /// What a cluster's own Infrastructure says.
@@ -109,7 +109,7 @@ pub struct Guest {
 
 impl Guest {
     pub fn is_living(&self) -> bool {
-        self.link.life == Life::Living
+        self.link.deletion_state == DeletionState::Active
     }
 }
 
@@ -123,7 +123,11 @@ impl Fact for HostedClusterLink {
             kubeconfig_secret: name(status.kubeconfig),
             custom_kubeconfig_secret: name(status.custom_kubeconfig),
             infra_id: spec.infra_id.unwrap_or_default().into(),
-            life: if raw.meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+            deletion_state: if raw.meta.deletion_timestamp.is_some() {
+                DeletionState::Terminating
+            } else {
+                DeletionState::Active
+            },
         })
     }
 }

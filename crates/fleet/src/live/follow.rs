@@ -55,7 +55,7 @@ impl Live {
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
         if !changes.is_empty() || !update.is_empty() {
-            self.moves += 1;
+            self.generation += 1;
         }
         for change in changes.iter() {
             if let Change::Cluster(name) = change {
@@ -106,7 +106,7 @@ impl Live {
                 self.enter(member, changes);
             }
         }
-        for (cluster, event) in connection_budget::moves(self.sessions.values(), self.live_max) {
+        for (cluster, event) in connection_budget::changes(self.sessions.values(), self.live_max) {
             if event == LinkEvent::Released {
                 self.rest(&cluster, changes);
             }
@@ -252,8 +252,8 @@ fn ask(world: &mut World, session: &mut ClusterSession, interests: &[Interest], 
         let slot = (interest.id.clone(), interest.fact.type_id());
         let before = session.asked.get(&slot).copied();
         let gap = if session.served.lacks(&interest.id.resource) {
-            let says = format!("{} does not serve {}", session.member.name, interest.id.resource.path());
-            Some(Gap::new(GapCause::Discovery, says))
+            let message = format!("{} does not serve {}", session.member.name, interest.id.resource.path());
+            Some(Gap::new(GapCause::Discovery, message))
         } else {
             session.observer.is_none().then(|| session.rest.clone())
         };

@@ -85,7 +85,7 @@ pub struct Live {
     /// Clusters that no update has named yet.
     pub(super) unannounced: ChangeSet,
     /// How often anything has changed that a judgement or its explanation may rest on.
-    pub(super) moves: u64,
+    pub(super) generation: u64,
     /// Questions that wait for lists.
     deferred: Vec<Deferred>,
     pace: Pace,
@@ -139,7 +139,7 @@ impl Live {
             wishes_made: Timestamp::MIN,
             wishes_due: None,
             unannounced: ChangeSet::default(),
-            moves: 0,
+            generation: 0,
             deferred: Vec::new(),
             pace: Pace::Living,
         };
@@ -186,7 +186,7 @@ impl Live {
     /// A number that grows whenever something changes. While it is the same, what was explained still holds, but for
     /// how long ago things were.
     pub fn generation(&self) -> u64 {
-        self.moves
+        self.generation
     }
 
     /// How far a cluster's server can be trusted, while there is a connection.
@@ -252,7 +252,7 @@ impl Live {
                     self.link(&cluster, LinkEvent::ClockJumped, &mut changes);
                 }
             }
-            Command::LookAgain => self.resync(),
+            Command::Resync => self.resync(),
             Command::Ask(question) => question(self),
             Command::AskAfter(after, patience, question) => self.defer(after, patience, question),
         }

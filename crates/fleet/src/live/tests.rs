@@ -52,7 +52,7 @@ impl Fact for Mark {
     }
 }
 
-/// A check: ConfigMaps of namespace `watched` shall not send the label `drifted`. Widgets are wanted where served.
+/// A check: ConfigMaps of namespace `watched` must not have the label `drifted`. Widgets are wanted where served.
 struct VersionFloor;
 
 fn marks_id(cluster: &ClusterName) -> CollectionId {
@@ -254,7 +254,7 @@ async fn until(live: &mut Live, what: &str, reached: impl Fn(&Live) -> bool) {
 
 fn gap_of(live: &Live, cluster: &str) -> Option<(GapCause, String)> {
     let gap = live.view().read::<Mark>(&marks_id(&ClusterName::new(cluster))).gap()?;
-    Some((gap.cause, gap.says))
+    Some((gap.cause, gap.message))
 }
 
 fn link(live: &Live, cluster: &str) -> Link {
@@ -336,8 +336,8 @@ async fn what_may_not_be_read_is_unknown_and_named() {
     );
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     assert_eq!(findings(&live), ["c/* unknown"]);
-    let says = "listing v1/configmaps in namespace watched: forbidden (403)";
-    assert_eq!(gap_of(&live, "c"), Some((GapCause::Forbidden, says.to_owned())));
+    let message = "listing v1/configmaps in namespace watched: forbidden (403)";
+    assert_eq!(gap_of(&live, "c"), Some((GapCause::Forbidden, message.to_owned())));
 }
 
 #[tokio::test(start_paused = true)]
@@ -355,7 +355,7 @@ async fn a_refused_login_is_tried_once_more_and_then_waits_for_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_that_cannot_be_reached_settles_as_unknown_and_comes_back_by_itself() {
+async fn an_unreachable_cluster_is_unknown_and_recovers() {
     let sim = cluster("c", 3);
     put(&sim, "x", json!({}));
     sim.fault(Fault::always(Matcher::any(), FaultAction::LostBefore));
@@ -391,8 +391,8 @@ async fn more_guests_than_slots_are_all_judged_and_the_rest_keep_what_was_read()
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     let busy = |live: &Live| names.map(|name| matches!(link(live, name), Link::Live { .. }));
     assert_eq!(busy(&live), [false, false, true]);
-    let (cause, says) = gap_of(&live, "g1").unwrap();
-    assert_eq!((cause, says.ends_with("not watched")), (GapCause::NotObserved, true), "{says}");
+    let (cause, message) = gap_of(&live, "g1").unwrap();
+    assert_eq!((cause, message.ends_with("not watched")), (GapCause::NotObserved, true), "{message}");
     assert_eq!(findings(&live), ["g1/* unknown", "g1/x match", "g2/* unknown", "g2/x match", "g3/x match"]);
     live.handle(Command::Need(ClusterName::new("g1")));
     until(&mut live, "g1 live", |live| busy(live) == [true, false, false] && gap_of(live, "g1").is_none()).await;
@@ -456,7 +456,7 @@ async fn a_kind_that_is_not_served_is_not_asked_for_and_one_that_goes_is_unknown
     });
     until(&mut live, "withdrawn", |live| {
         let served = &live.view().cluster(&ClusterName::new("c")).unwrap().served;
-        matches!(served, trueup_core::world::Served::Unknown(gap) if gap.says.contains("was served earlier"))
+        matches!(served, trueup_core::world::Served::Unknown(gap) if gap.message.contains("was served earlier"))
     })
     .await;
     assert!(!complete(&live) || live.view().read::<Mark>(&widgets).iter().next().is_none());
@@ -506,7 +506,7 @@ async fn a_replica_that_lags_never_takes_the_view_back() {
     live.wait_settled(PATIENCE).await;
     assert_eq!(findings(&live), ["c/x drift"]);
     sim.fault(Fault::always(Matcher::of("configmaps").verb(Verb::List), FaultAction::StaleReplica { writes: 1 }));
-    live.handle(Command::LookAgain);
+    live.handle(Command::Resync);
     until(&mut live, "refused", |live| gap_of(live, "c").is_some_and(|(cause, _)| cause == GapCause::CutShort)).await;
     assert_eq!(findings(&live), ["c/* unknown", "c/x drift"]);
     sim.clear_faults();
@@ -602,7 +602,7 @@ fn judged(judgements: &Judgements) -> Vec<(SubjectId, Judgement)> {
 
 proptest! {
     #[test]
-    fn what_is_held_is_what_judging_everything_anew_gives(happenings in proptest::collection::vec(happening(), 1..60)) {
+    fn current_judgements_equal_judging_everything_again(happenings in proptest::collection::vec(happening(), 1..60)) {
         let domains: Vec<Box<dyn Check>> = vec![Box::new(VersionFloor)];
         let names = [ClusterName::new("0"), ClusterName::new("1")];
         let mut world = World::default();
@@ -626,10 +626,10 @@ proptest! {
             }
             kept.follow(&domains, world.view(now), &changes);
             kept.wake(&domains, world.view(now));
-            let mut anew = Judgements::default();
-            anew.follow(&domains, world.view(now), &everything);
-            prop_assert_eq!(judged(&kept), judged(&anew));
-            prop_assert_eq!(kept.next_deadline(), anew.next_deadline());
+            let mut judged_again = Judgements::default();
+            judged_again.follow(&domains, world.view(now), &everything);
+            prop_assert_eq!(judged(&kept), judged(&judged_again));
+            prop_assert_eq!(kept.next_deadline(), judged_again.next_deadline());
         }
     }
 }

@@ -28,7 +28,7 @@ pub enum Command {
     /// The wall clock jumped, as after sleep: connections that look open are dead.
     ClockJumped,
     /// Read everything again.
-    LookAgain,
+    Resync,
     /// Answer a question from what is known.
     Ask(Question),
     /// Answers a question once something has been read, or from what is known when that takes longer.

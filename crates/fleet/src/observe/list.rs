@@ -107,9 +107,9 @@ async fn list_once(
 
 /// Reports the first page while the rest is read.
 fn report_first_page(task: &CollectionTask, part: &Part<'_>, page: Page) {
-    let says = format!("listing {}: {} so far", part.describe(), page.facts.objects());
+    let message = format!("listing {}: {} so far", part.describe(), page.facts.objects());
     for row in page.facts.rows {
-        let gap = Gap::new(GapCause::NotObserved, says.clone());
+        let gap = Gap::new(GapCause::NotObserved, message.clone());
         task.put(row.kind, Delta::Begun { facts: row.facts, gap });
     }
 }

@@ -14,8 +14,6 @@ mod api_client;
 mod backoff;
 mod collection_task;
 mod event;
-#[cfg(test)]
-mod fake;
 mod lines;
 mod list;
 mod observer;
@@ -23,6 +21,8 @@ mod outbox;
 mod ports;
 mod reader;
 mod request;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod version_floor;

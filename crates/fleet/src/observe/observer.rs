@@ -154,9 +154,9 @@ struct PanicReporter {
 impl Drop for PanicReporter {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let says =
+            let message =
                 format!("{}: internal error (please report); other tasks continue", self.task.part(None).describe());
-            self.task.lose(&self.requested.borrow().facts, &Gap::new(GapCause::NotObserved, says));
+            self.task.lose(&self.requested.borrow().facts, &Gap::new(GapCause::NotObserved, message));
         }
     }
 }

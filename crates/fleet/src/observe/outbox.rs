@@ -225,7 +225,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::observe::fake::{Version, secrets};
+    use crate::observe::testing::{Version, secrets};
     use trueup_core::decode::{DataSort, Reader};
     use trueup_core::world::{Completeness, GapCause, Interner, World};
 

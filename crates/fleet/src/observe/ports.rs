@@ -2,6 +2,8 @@
 //!
 //! Invariants: no other code in this module reads a clock or a random number, so that a test controls both.
 
+#![expect(clippy::disallowed_methods, reason = "the clock of the running program, behind a port")]
+
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 

@@ -77,8 +77,9 @@ impl ObjectReader {
         let body = match task.api.read(&part, Operation::Reading, &part.get(), part.accept_object()).await {
             Ok(body) => body,
             Err(Failure::NotFound(_)) => {
-                let says = format!("{}: not found at {at}; one 404 does not prove that it is absent", part.describe());
-                self.report(projection.new_facts().rows, &Gap::new(GapCause::NotObserved, says));
+                let message =
+                    format!("{}: not found at {at}; one 404 does not prove that it is absent", part.describe());
+                self.report(projection.new_facts().rows, &Gap::new(GapCause::NotObserved, message));
                 return Ok(Found::Nothing);
             }
             Err(failure) => return Err(failure.into_failed_read(&part, Operation::Reading)),

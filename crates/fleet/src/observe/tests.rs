@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
 
-use super::fake::*;
+use super::testing::*;
 use super::{Epoch, Inbox, Observer, ObserverSetup, VersionFloor, outbox};
 use trueup_core::world::{
     ClusterName, CollectionId, Completeness, Fact, GapCause, Interest, Key, Namespace, Resource, ResourceVersion, World,
@@ -68,7 +68,7 @@ impl Bench {
 
     async fn until_gap(&mut self, cause: GapCause) -> String {
         self.until(&format!("{cause:?}"), |state, _| state.gap().is_some_and(|gap| gap.cause == cause)).await;
-        self.state().gap().unwrap().says.clone()
+        self.state().gap().unwrap().message.clone()
     }
 
     fn state(&self) -> Completeness {
@@ -147,7 +147,7 @@ async fn the_first_page_is_reported_early_and_never_as_complete() {
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until("partial", |_, versions| versions == pairs(&[("a", "1"), ("b", "2")])).await;
     assert_eq!(bench.state().as_str(), "partial");
-    assert_eq!(bench.state().gap().unwrap().says, "listing v1/secrets in all namespaces: 2 so far");
+    assert_eq!(bench.state().gap().unwrap().message, "listing v1/secrets in all namespaces: 2 so far");
     assert!(held_back.lock().unwrap().is_empty(), "no watch starts from a partial list");
 }
 
@@ -218,8 +218,8 @@ async fn a_response_that_is_not_a_complete_list_is_unknown_with_a_reason() {
         let mut replies = replies.into_iter();
         let (fake, _watches) = listing(move |_| replies.next().unwrap_or_else(|| Reply::text(200, "")));
         let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
-        let says = bench.until_gap(cause).await;
-        assert!(!says.contains("CANARY") && says.contains("v1/secrets in all namespaces"), "{case}: {says}");
+        let message = bench.until_gap(cause).await;
+        assert!(!message.contains("CANARY") && message.contains("v1/secrets in all namespaces"), "{case}: {message}");
         let seen = if case.starts_with("page 2") { pairs(&[("a", "1")]) } else { pairs(&[]) };
         assert_eq!(bench.versions(), seen, "{case}");
     }
@@ -255,8 +255,8 @@ async fn a_stalled_watch_is_lost_until_the_next_list() {
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
     let began = tokio::time::Instant::now();
-    let says = bench.until_gap(GapCause::Silent).await;
-    assert!(says.contains("540 s"), "{says}");
+    let message = bench.until_gap(GapCause::Silent).await;
+    assert!(message.contains("540 s"), "{message}");
     assert_eq!(began.elapsed().as_secs(), 540);
     assert_eq!(bench.versions(), pairs(&[("a", "1")]), "earlier objects are still shown");
     assert!(watches.lock().unwrap().len() >= 2, "the watch was reopened first");
@@ -324,8 +324,8 @@ async fn an_undecodable_object_keeps_the_others_and_a_partial_collection() {
         let (fake, _watches) =
             listing(move |_| Reply::text(200, page(10, "", &[secret("a", 1), object.clone(), secret("b", 2)])));
         let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
-        let says = bench.until_gap(GapCause::Unreadable).await;
-        assert!(!says.contains("CANARY"), "{case}: {says}");
+        let message = bench.until_gap(GapCause::Unreadable).await;
+        assert!(!message.contains("CANARY"), "{case}: {message}");
         assert_eq!(bench.versions(), pairs(&[("a", "1"), ("b", "2")]), "{case}");
         assert_eq!(bench.state().as_str(), "partial", "{case}");
     }
@@ -355,8 +355,8 @@ async fn a_list_from_a_lagging_replica_is_rejected_and_not_watched() {
     let marks = VersionFloor::default();
     marks.raise(&secrets(), &ResourceVersion::Number(50));
     let mut bench = Bench::with(&fake, vec![interest::<Version>()], marks, &[]);
-    let says = bench.until_gap(GapCause::CutShort).await;
-    assert!(says.contains("version 10 is older than 50"), "{says}");
+    let message = bench.until_gap(GapCause::CutShort).await;
+    assert!(message.contains("version 10 is older than 50"), "{message}");
     bench.until_complete().await;
     assert_eq!(bench.versions(), pairs(&[("new", "55")]));
     assert!(fake.log().iter().all(|uri| !uri.contains("resourceVersion=10")));
@@ -495,8 +495,8 @@ async fn without_cluster_wide_rights_the_named_namespaces_are_read_and_never_com
     let mut bench = Bench::with(&fake, vec![interest::<Version>()], VersionFloor::default(), &["n", "q"]);
     bench.until("seen", |_, versions| !versions.is_empty()).await;
     let Completeness::Partial { gap } = bench.state() else { panic!("{:?}", bench.state()) };
-    let says = "listing v1/secrets in all namespaces: forbidden (403); read only in n, forbidden too in q";
-    assert_eq!((gap.cause, gap.says.as_str()), (GapCause::Forbidden, says));
+    let message = "listing v1/secrets in all namespaces: forbidden (403); read only in n, forbidden too in q";
+    assert_eq!((gap.cause, gap.message.as_str()), (GapCause::Forbidden, message));
     sender.send(event("ADDED", &secret("b", 20))).unwrap();
     bench.until("watched", |state, versions| versions.len() == 2 && !state.is_complete()).await;
 }

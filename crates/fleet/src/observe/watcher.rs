@@ -162,11 +162,11 @@ impl Watcher {
         }
         let read: Vec<&str> =
             parts.iter().filter_map(|watch_part| watch_part.namespace.as_ref().map(Namespace::as_str)).collect();
-        let mut says = format!("{}; read only in {}", refused.gap, read.join(", "));
+        let mut message = format!("{}; read only in {}", refused.gap, read.join(", "));
         if !unread.is_empty() {
-            says.push_str(&format!(", forbidden too in {}", unread.join(", ")));
+            message.push_str(&format!(", forbidden too in {}", unread.join(", ")));
         }
-        self.report_seen(gathered, &Gap::new(GapCause::Forbidden, says));
+        self.report_seen(gathered, &Gap::new(GapCause::Forbidden, message));
         Ok(parts)
     }
 

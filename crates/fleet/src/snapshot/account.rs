@@ -127,8 +127,8 @@ pub(super) fn report_duplicates(accounts: &mut Vec<(PathBuf, SnapshotCluster)>, 
     for (held, place) in again.into_iter().rev() {
         let (path, _) = accounts.remove(place);
         let (kept, member) = &mut accounts[held];
-        let says = format!("describes the same account as {}: merge the files", file_name(kept));
-        problems.push(Problem::new(&path, None, says));
+        let message = format!("describes the same account as {}: merge the files", file_name(kept));
+        problems.push(Problem::new(&path, None, message));
         member.recorded.coverage.unreadable.push(file_name(&path));
     }
 }
@@ -172,8 +172,8 @@ impl Reader<'_> {
             None | Some(Value::Bool(true)) => true,
             Some(Value::Bool(false)) => false,
             Some(_) => {
-                let says = "has an invalid `complete`: write true or false";
-                self.fault(&[Step::Key("complete")], says.to_owned());
+                let message = "has an invalid `complete`: write true or false";
+                self.fault(&[Step::Key("complete")], message.to_owned());
                 false
             }
         };
@@ -181,8 +181,8 @@ impl Reader<'_> {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(entries)) => self.entries(&owner, entries),
             Some(_) => {
-                let says = format!("has {list} that are not a list: write `{entry}`");
-                self.fault(&[Step::Key(list)], says);
+                let message = format!("has {list} that are not a list: write `{entry}`");
+                self.fault(&[Step::Key(list)], message);
                 Vec::new()
             }
         };
@@ -204,18 +204,18 @@ impl Reader<'_> {
         for (index, entry) in entries.into_iter().enumerate() {
             match self.entry(whose, &entry, &mut seen) {
                 Ok(object) => objects.push(object),
-                Err(EntryFault { place, says }) => {
+                Err(EntryFault { place, message }) => {
                     faults += 1;
                     let place = [vec![Step::Key(list), Step::Item(index)], place].concat();
                     if faults <= FAULTS_LISTED_MAX {
-                        self.fault(&place, format!("entry {} {says}", index + 1));
+                        self.fault(&place, format!("entry {} {message}", index + 1));
                     }
                 }
             }
         }
         if faults > FAULTS_LISTED_MAX {
-            let says = format!("has {} more invalid entries: check the file", faults - FAULTS_LISTED_MAX);
-            self.fault(&[Step::Key(list)], says);
+            let message = format!("has {} more invalid entries: check the file", faults - FAULTS_LISTED_MAX);
+            self.fault(&[Step::Key(list)], message);
         }
         objects
     }
@@ -226,7 +226,7 @@ impl Reader<'_> {
             Provider::Ibm => ("", both(field(entry, "kind"), field(entry, "id"))),
             Provider::Aws => (whose, field(entry, "name")),
         };
-        let fault_of = |says: String| EntryFault { place: Vec::new(), says };
+        let fault_of = |message: String| EntryFault { place: Vec::new(), message };
         let needed = Shape::of(self.provider).needed;
         let name = name.ok_or_else(|| fault_of(format!("has no {needed}: add it, or remove the entry")))?;
         if !seen.insert(name.clone()) {
@@ -247,11 +247,11 @@ impl Reader<'_> {
         object(self.provider, kind, namespace, name, field, entry)
     }
 
-    fn fault(&mut self, place: &[Step<'_>], says: String) {
+    fn fault(&mut self, place: &[Step<'_>], message: String) {
         self.is_whole = false;
         let lines = self.lines.get_or_init(|| yaml_tree::read(self.text).ok());
         let line = lines.as_ref().map(|root| root.line_of(place));
-        self.problems.push(Problem::new(self.path, line, says));
+        self.problems.push(Problem::new(self.path, line, message));
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) fn assemble(dir: &Path, read: ReadPlace, fleet: &FleetReading, proble
     if entry.invalid || matches!(fleet, FleetReading::Broken) {
         merge.unreadable.push("fleet.yaml".to_owned());
     }
-    for (path, says) in faults {
-        merge.fault(&path, None, says);
+    for (path, message) in faults {
+        merge.fault(&path, None, message);
     }
     merge.files(files);
     let Merge { unreadable, kept, .. } = merge;
@@ -81,8 +81,8 @@ impl Merge<'_> {
     fn files(&mut self, files: Vec<(PathBuf, Parsed)>) {
         let mut index: HashMap<(String, String, String, String), usize> = HashMap::new();
         for (path, Parsed { objects, faults }) in files {
-            for (spot, says) in faults {
-                self.fault(&path, spot, says);
+            for (spot, message) in faults {
+                self.fault(&path, spot, message);
             }
             for (object, spot) in objects {
                 let RecordedObject { group, kind, namespace, name, json } = &object;
@@ -110,12 +110,12 @@ impl Merge<'_> {
         self.fault(path, Some(spot), format!("holds {name}, which is also {place}: remove one of them"));
     }
 
-    fn fault(&mut self, path: &Path, spot: Option<Spot>, says: String) {
-        let says = match spot.and_then(|spot| spot.item) {
-            Some(item) => format!("item {item} {says}"),
-            None => says,
+    fn fault(&mut self, path: &Path, spot: Option<Spot>, message: String) {
+        let message = match spot.and_then(|spot| spot.item) {
+            Some(item) => format!("item {item} {message}"),
+            None => message,
         };
-        self.problems.push(Problem::new(path, spot.map(|spot| spot.line), says));
+        self.problems.push(Problem::new(path, spot.map(|spot| spot.line), message));
         let file = path.strip_prefix(self.dir).unwrap_or(path).display().to_string();
         if !self.unreadable.contains(&file) {
             self.unreadable.push(file);

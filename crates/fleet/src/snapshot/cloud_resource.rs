@@ -32,8 +32,8 @@ const KEYS: [&str; 12] = [
 /// The first invalid value.
 pub(super) fn check(entry: &Value) -> Result<(), EntryFault> {
     entry.as_object().into_iter().flatten().try_for_each(|(key, value)| match fault(key, value) {
-        Some(says) => {
-            Err(EntryFault { place: KEYS.into_iter().filter(|known| known == key).map(Step::Key).collect(), says })
+        Some(message) => {
+            Err(EntryFault { place: KEYS.into_iter().filter(|known| known == key).map(Step::Key).collect(), message })
         }
         None => Ok(()),
     })

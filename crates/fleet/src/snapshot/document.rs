@@ -52,7 +52,7 @@ struct ItemType<'a> {
 pub(super) struct InvalidDocument {
     /// Counted from 1.
     pub item: Option<usize>,
-    pub says: &'static str,
+    pub message: &'static str,
 }
 
 /// Passes on every object of a document, and every part that is not one.
@@ -121,8 +121,8 @@ impl Sink<'_> {
         }
     }
 
-    fn refuse(&mut self, item: Option<usize>, says: &'static str) {
-        (self.nameless)(InvalidDocument { item, says });
+    fn refuse(&mut self, item: Option<usize>, message: &'static str) {
+        (self.nameless)(InvalidDocument { item, message });
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
             let (_, bad) = read(json);
             assert_eq!(bad.len(), 1, "case: {case}");
             assert_eq!(bad[0].item, item, "case: {case}");
-            assert!(bad[0].says.contains(expected) && !bad[0].says.contains("s3cret"), "case: {case}: {bad:?}");
+            assert!(bad[0].message.contains(expected) && !bad[0].message.contains("s3cret"), "case: {case}: {bad:?}");
         }
     }
 }

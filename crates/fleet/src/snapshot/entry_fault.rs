@@ -8,7 +8,7 @@ pub(super) struct EntryFault {
     /// Path inside the entry.
     pub place: Vec<Step<'static>>,
     /// The problem and its fix.
-    pub says: String,
+    pub message: String,
 }
 
 /// Edit distance up to which a word counts as a misspelling, as for `instanceTypes` and `instance_type`.

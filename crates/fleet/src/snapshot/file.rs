@@ -34,14 +34,14 @@ pub(super) struct Spot {
 }
 
 impl Parsed {
-    fn fault(&mut self, line: Option<u64>, says: impl Into<String>) {
-        self.faults.push((line.map(|line| Spot { line, item: None }), says.into()));
+    fn fault(&mut self, line: Option<u64>, message: impl Into<String>) {
+        self.faults.push((line.map(|line| Spot { line, item: None }), message.into()));
     }
 
     fn document(&mut self, line: u64, json: &str) {
         let Self { objects, faults } = self;
         document::objects(json, &mut |object, item| objects.push((object, Spot { line, item })), &mut |nameless| {
-            faults.push((Some(Spot { line, item: nameless.item }), nameless.says.to_owned()))
+            faults.push((Some(Spot { line, item: nameless.item }), nameless.message.to_owned()))
         });
     }
 }
@@ -50,12 +50,12 @@ impl Parsed {
 pub(super) fn read_objects(path: &Path) -> Parsed {
     let mut parsed = Parsed::default();
     match read_text(path) {
-        Err((line, says)) => parsed.fault(line, says),
+        Err((line, message)) => parsed.fault(line, message),
         Ok(text) if is_json(path) => read_json(&text, &mut parsed),
         Ok(text) => {
             let end = yaml::documents(&text, |document| parsed.document(document.line, document.json));
             if let Err(fault) = end {
-                parsed.fault(Some(fault.line), fault.says);
+                parsed.fault(Some(fault.line), fault.message);
             }
         }
     }
@@ -65,14 +65,19 @@ pub(super) fn read_objects(path: &Path) -> Parsed {
 /// Reads a file as text, without a byte order mark.
 pub(super) fn read_text(path: &Path) -> Result<Zeroizing<String>, (Option<u64>, String)> {
     let cant = |error: std::io::Error| (None, format!("cannot be read ({}): check its mode", why(&error)));
+    let found = std::fs::metadata(path).map_err(cant)?;
+    // Opening a pipe waits for its writer.
+    if !found.is_file() {
+        return Err((None, "is not a regular file: replace it".to_owned()));
+    }
     let mut file = File::open(path).map_err(cant)?;
-    let size = file.metadata().map_err(cant)?.len();
+    let size = found.len();
     if size > FILE_BYTES_MAX {
         let (size, limit) = (size / 1024 / 1024, FILE_BYTES_MAX / 1024 / 1024);
         return Err((None, format!("is {size} MiB (limit {limit} MiB) and was not read: split it")));
     }
     let mut bytes = Zeroizing::new(Vec::with_capacity(size as usize + 1));
-    file.read_to_end(&mut bytes).map_err(cant)?;
+    file.by_ref().take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(cant)?;
     let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = Zeroizing::new(error.into_bytes());

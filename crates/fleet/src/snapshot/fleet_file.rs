@@ -49,7 +49,7 @@ pub(super) struct ClusterEntry {
 /// # Errors
 /// The file is not YAML: then nothing in it is known.
 pub(super) fn parse(file: &Path, text: &str) -> Result<FleetFile, Problem> {
-    let root = yaml_tree::read(text).map_err(|fault| Problem::new(file, Some(fault.line), fault.says))?;
+    let root = yaml_tree::read(text).map_err(|fault| Problem::new(file, Some(fault.line), fault.message))?;
     let mut reader = Reader { file, fleet: FleetFile::default() };
     reader.root(root);
     Ok(reader.fleet)
@@ -205,8 +205,8 @@ impl Reader<'_> {
         self.problem(line, format!("unknown key `{key}`: did you mean `{nearest}`?"));
     }
 
-    fn problem(&mut self, line: u64, says: String) {
-        self.fleet.problems.push(Problem::new(self.file, Some(line), says));
+    fn problem(&mut self, line: u64, message: String) {
+        self.fleet.problems.push(Problem::new(self.file, Some(line), message));
     }
 }
 
@@ -302,11 +302,11 @@ mod tests {
             ("entry is text", "clusters:\n  a: dev\n", 2, "not a mapping", true),
             ("now", "now: yesterday\nclusters: { a: {} }\n", 1, "is not a time", false),
         ];
-        for (case, text, line, says, invalid) in cases {
+        for (case, text, line, message, invalid) in cases {
             let fleet = read(text);
             let [problem] = fleet.problems.as_slice() else { panic!("case: {case}: {:?}", fleet.problems) };
             assert_eq!(problem.line, Some(line), "case: {case}");
-            assert!(problem.says.contains(says), "case: {case}: {problem}");
+            assert!(problem.message.contains(message), "case: {case}: {problem}");
             assert_eq!(fleet.clusters.get("a").is_some_and(|entry| entry.invalid), invalid, "case: {case}");
         }
     }

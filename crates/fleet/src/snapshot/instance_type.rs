@@ -37,18 +37,20 @@ fn architectures((value, place): (&Value, Vec<Step<'static>>)) -> Option<EntryFa
 }
 
 fn gpus((value, place): (&Value, Vec<Step<'static>>)) -> Option<EntryFault> {
-    let says = "has invalid `gpus`: write a list like [ { manufacturer: NVIDIA, count: 1 } ]";
+    let message = "has invalid `gpus`: write a list like [ { manufacturer: NVIDIA, count: 1 } ]";
     let sorts = match value {
         Value::Null => return None,
         Value::Array(sorts) => sorts,
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => return unless(false, place, says),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            return unless(false, place, message);
+        }
     };
     sorts.iter().enumerate().find_map(|(index, sort)| {
         let at = |key: &'static str| [place.clone(), vec![Step::Item(index), Step::Key(key)]].concat();
         let of = |key: &str| sort.get(key).unwrap_or(&Value::Null);
         let counts = "has an invalid GPU count: write a number like 1";
         first([
-            unless(sort.is_object(), [place.clone(), vec![Step::Item(index)]].concat(), says),
+            unless(sort.is_object(), [place.clone(), vec![Step::Item(index)]].concat(), message),
             unless(is_whole(of("count")) || is_part(of("count")), at("count"), counts),
             unless(is_whole(of("logical_count")), at("logical_count"), counts),
             unless(
@@ -64,8 +66,8 @@ fn first<const N: usize>(all: [Option<EntryFault>; N]) -> Option<EntryFault> {
     all.into_iter().flatten().next()
 }
 
-fn unless(is_fine: bool, place: Vec<Step<'static>>, says: &'static str) -> Option<EntryFault> {
-    (!is_fine).then(|| EntryFault { place, says: says.to_owned() })
+fn unless(is_fine: bool, place: Vec<Step<'static>>, message: &'static str) -> Option<EntryFault> {
+    (!is_fine).then(|| EntryFault { place, message: message.to_owned() })
 }
 
 /// Absent, or a whole number. A negative one counts as unknown.
@@ -120,10 +122,10 @@ mod tests {
             ("half a logical GPU", json!({ "gpus": [{ "logical_count": 0.5 }] }), "gpus", "GPU count"),
             ("a maker without a name", json!({ "gpus": [{ "manufacturer": 5 }] }), "gpus", "manufacturer"),
         ];
-        for (case, entry, key, says) in odds {
+        for (case, entry, key, message) in odds {
             let Some(fault) = fault_of(&entry) else { panic!("case: {case}: accepted") };
             assert_eq!(
-                (fault.place.first(), fault.says.contains(says)),
+                (fault.place.first(), fault.message.contains(message)),
                 (Some(&Step::Key(key)), true),
                 "case: {case}: {fault:?}"
             );

@@ -120,8 +120,8 @@ impl Layout {
         for place in std::mem::take(&mut self.places) {
             match kept.last() {
                 Some(last) if last.name == place.name => {
-                    let says = format!("holds a second cluster named {}, which is not read: rename one", place.name);
-                    self.faults.extend(place.parts.into_iter().next().map(|part| (part, says)));
+                    let message = format!("holds a second cluster named {}, which is not read: rename one", place.name);
+                    self.faults.extend(place.parts.into_iter().next().map(|part| (part, message)));
                 }
                 Some(_) | None => kept.push(place),
             }

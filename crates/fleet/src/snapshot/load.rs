@@ -62,7 +62,7 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
         root.file_name().map_or_else(|| "snapshot".to_owned(), |name| name.to_string_lossy().into_owned());
     let layout = layout::of(dir, &folder_name).map_err(cant)?;
     let mut problems: Vec<Problem> =
-        layout.faults.iter().map(|(path, says)| Problem::new(path, None, says.as_str())).collect();
+        layout.faults.iter().map(|(path, message)| Problem::new(path, None, message.as_str())).collect();
     let fleet = read_fleet_file(dir, &root, &mut problems);
     problems.extend(unlisted_folder(dir, &layout.places, &fleet));
     let mut assembled: Vec<Assembled> = read_places(with_listed(layout.places, &fleet), &root)
@@ -93,8 +93,13 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
 
 fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> FleetReading {
     let path = dir.join("fleet.yaml");
-    if fs::symlink_metadata(&path).is_err() {
-        return FleetReading::Absent;
+    match fs::symlink_metadata(&path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FleetReading::Absent,
+        Err(error) => {
+            problems.push(Problem::new(&path, None, format!("cannot be read ({}): check its mode", why(&error))));
+            return FleetReading::Broken;
+        }
     }
     let read = read_inside(&path, root).and_then(|text| fleet_file::parse(&path, &text));
     match read {
@@ -113,10 +118,10 @@ fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Flee
 fn read_inside(path: &Path, root: &Path) -> Result<Zeroizing<String>, Problem> {
     let leaves = fs::canonicalize(path).is_ok_and(|real| !real.starts_with(root));
     if leaves {
-        let says = "is a link that leaves the snapshot and is not followed: copy its target";
-        return Err(Problem::new(path, None, says));
+        let message = "is a link that leaves the snapshot and is not followed: copy its target";
+        return Err(Problem::new(path, None, message));
     }
-    read_text(path).map_err(|(line, says)| Problem::new(path, line, says))
+    read_text(path).map_err(|(line, message)| Problem::new(path, line, message))
 }
 
 /// Adds the clusters of the fleet file without a folder; sorted by name.
@@ -139,11 +144,11 @@ fn unlisted_folder(dir: &Path, places: &[Place], fleet: &FleetReading) -> Option
         .clusters
         .iter()
         .find(|(name, entry)| entry.unreachable.is_none() && !places.iter().any(|place| &place.name == *name))?;
-    let says = format!(
+    let message = format!(
         "lists cluster {name}, which has no folder, while the folder of {} is not listed: use one name",
         unlisted.name
     );
-    Some(Problem::new(&dir.join("fleet.yaml"), Some(entry.line), says))
+    Some(Problem::new(&dir.join("fleet.yaml"), Some(entry.line), message))
 }
 
 /// Reads every file of every folder in parallel; the result does not depend on timing.
@@ -211,7 +216,7 @@ fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {
     let text = read_inside(path, root)?;
     let mut documents = Vec::new();
     yaml::documents(&text, |document| documents.push((document.line, document.json.to_owned())))
-        .map_err(|fault| Problem::new(path, Some(fault.line), fault.says))?;
+        .map_err(|fault| Problem::new(path, Some(fault.line), fault.message))?;
     match documents.as_slice() {
         [(line, json)] => serde_json::from_str(json)
             .map(|value| account::Content { value, text })

@@ -12,20 +12,20 @@ pub struct Problem {
     pub file: String,
     pub line: Option<u64>,
     /// One sentence: what is wrong and how to fix it.
-    pub says: String,
+    pub message: String,
 }
 
 impl Problem {
-    pub fn new(file: &Path, line: Option<u64>, says: impl Into<String>) -> Self {
-        Self { file: file.display().to_string(), line, says: says.into() }
+    pub fn new(file: &Path, line: Option<u64>, message: impl Into<String>) -> Self {
+        Self { file: file.display().to_string(), line, message: message.into() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.says),
-            None => write!(f, "{}: {}", self.file, self.says),
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use super::problem::Problem;
 use super::{Snapshot, SnapshotCluster, load};
 use trueup_core::decode::recording::{KindCoverage, RecordedCluster};
 use trueup_core::world::{ClusterSource, Provider};
@@ -345,10 +346,10 @@ fn an_account_with_invalid_entries_is_not_complete() {
             "3: entry 2 repeats vpc/x: remove one of them",
         ),
     ];
-    for (text, says) in cases {
+    for (text, message) in cases {
         let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
         let snapshot = read(&dir);
-        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{says}")]);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{message}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
         let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
         assert!(read.iter().all(|one| one.name == "vpc/x"), "invalid entries are skipped: {text}");
@@ -375,9 +376,9 @@ fn an_invalid_instance_type_is_skipped_and_its_account_is_not_complete() {
         assert!(!types.iter().any(|one| one.name == "bad"), "{entry}");
         assert_eq!(types.len(), if fault.is_some() { 1 } else { 2 }, "{entry}");
         assert_eq!(account.recorded.coverage.unreadable.is_empty(), fault.is_none(), "{entry}");
-        let says: Vec<String> =
-            fault.iter().map(|(line, says)| format!("clouds/aws/main.yaml:{line}: {says}")).collect();
-        assert_eq!(problems(&dir, &snapshot), says, "{entry}");
+        let message: Vec<String> =
+            fault.iter().map(|(line, message)| format!("clouds/aws/main.yaml:{line}: {message}")).collect();
+        assert_eq!(problems(&dir, &snapshot), message, "{entry}");
     }
 }
 
@@ -489,4 +490,17 @@ fn a_missing_folder_is_a_separate_error() {
     let dir = folder(&[("x", "")]);
     assert!(load(&dir.path().join("nowhere")).is_err_and(|error| error.to_string().contains("cannot read")));
     assert!(load(&dir.path().join("x")).is_err_and(|error| error.to_string().ends_with("is not a folder")));
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_is_a_problem_and_never_waited_for() {
+    for name in ["fleet.yaml", "clouds/ibm/main.yaml", "clusters/a/x.yaml"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let problems = load(dir.path()).unwrap().problems;
+        let is_named = |problem: &Problem| problem.to_string().contains("is not a regular file: replace it");
+        assert!(problems.iter().any(is_named), "case: {name}: {problems:?}");
+    }
 }

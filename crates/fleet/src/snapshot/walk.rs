@@ -114,8 +114,8 @@ impl Walk<'_> {
         }
     }
 
-    fn fault(&mut self, path: PathBuf, says: String) {
-        self.found.faults.push((path, says));
+    fn fault(&mut self, path: PathBuf, message: String) {
+        self.found.faults.push((path, message));
     }
 }
 

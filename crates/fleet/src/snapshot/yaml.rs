@@ -7,6 +7,8 @@
 //!
 //! Elsewhere: the type of a plain scalar (`scalar`), the type of the document (`document`).
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "Event is the YAML parser's enum and may grow")]
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,7 +28,7 @@ const KEYS_IN_A_ROW_MAX: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault {
     pub line: u64,
-    pub says: &'static str,
+    pub message: &'static str,
 }
 
 /// One document of a file, as JSON text.
@@ -46,7 +48,7 @@ pub(super) fn documents(text: &str, mut each: impl FnMut(Document<'_>)) -> Resul
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| Fault {
             line: error.marker().line() as u64,
-            says: "is not valid YAML from here on: fix or remove it",
+            message: "is not valid YAML from here on: fix or remove it",
         })?;
         let line = span.start.line() as u64;
         match event {
@@ -56,7 +58,7 @@ pub(super) fn documents(text: &str, mut each: impl FnMut(Document<'_>)) -> Resul
                     each(Document { line, json: &writer.out });
                 }
             }
-            other => writer.take(other, line).map_err(|says| Fault { line, says })?,
+            other => writer.take(other, line).map_err(|message| Fault { line, message })?,
         }
     }
     Ok(())
@@ -374,8 +376,8 @@ mod tests {
         for (case, text, expected) in cases {
             let (_, end) = read(text);
             let fault = end.expect_err(case);
-            assert!(fault.says.contains(expected), "case: {case}: {fault:?}");
-            assert!(!fault.says.contains("s3cret") && fault.line > 0, "case: {case}: {fault:?}");
+            assert!(fault.message.contains(expected), "case: {case}: {fault:?}");
+            assert!(!fault.message.contains("s3cret") && fault.line > 0, "case: {case}: {fault:?}");
         }
     }
 
@@ -392,7 +394,7 @@ mod tests {
             let below = level - 1;
             text.push_str(&format!("a{level}: &a{level} [*a{below}, *a{below}, *a{below}, *a{below}]\n"));
         }
-        assert!(read(&text).1.is_err_and(|fault| fault.says.contains("8 MiB")));
+        assert!(read(&text).1.is_err_and(|fault| fault.message.contains("8 MiB")));
     }
 
     #[test]

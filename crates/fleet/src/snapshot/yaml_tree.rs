@@ -2,6 +2,8 @@
 //!
 //! Elsewhere: recordings, which are large and are converted to JSON text (`yaml`).
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "Event is the YAML parser's enum and may grow")]
+
 use serde_saphyr::granit_parser::{Event, Parser, Span};
 
 use super::yaml::{Fault, is_plain, options};
@@ -83,12 +85,12 @@ impl<'t> Reader<'t> {
     fn next(&mut self) -> Result<Option<(Event<'t>, Span)>, Fault> {
         self.parser.next_event().transpose().map_err(|error| Fault {
             line: error.marker().line() as u64,
-            says: "is not valid YAML from here on: fix it",
+            message: "is not valid YAML from here on: fix it",
         })
     }
 
     fn within(&mut self) -> Result<(Event<'t>, Span), Fault> {
-        self.next()?.ok_or(Fault { line: 1, says: "ends in the middle of a value: fix it" })
+        self.next()?.ok_or(Fault { line: 1, message: "ends in the middle of a value: fix it" })
     }
 
     fn node(&mut self, event: Event<'t>, span: &Span) -> Result<Node, Fault> {
@@ -133,6 +135,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn fault(span: &Span, says: &'static str) -> Fault {
-    Fault { line: span.start.line() as u64, says }
+fn fault(span: &Span, message: &'static str) -> Fault {
+    Fault { line: span.start.line() as u64, message }
 }

@@ -7,7 +7,7 @@
 //!
 //! Elsewhere: refusing by rule (`rbac`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -140,7 +140,6 @@ pub struct Faults {
     set: Vec<Fault>,
     groups: BTreeMap<String, GroupFault>,
     struck: u64,
-    refused_users: BTreeSet<String>,
 }
 
 impl Faults {
@@ -154,17 +153,10 @@ impl Faults {
         self
     }
 
-    /// A user's credentials stop being accepted: 401.
-    pub fn sign_out(&mut self, user: &str) -> &mut Self {
-        self.refused_users.insert(user.into());
-        self
-    }
-
     /// Removes every fault.
     pub fn clear(&mut self) {
         self.set.clear();
         self.groups.clear();
-        self.refused_users.clear();
     }
 
     /// Number of affected requests so far.
@@ -181,12 +173,7 @@ impl Faults {
     }
 
     /// Returns the fault for this request, if any, and counts it.
-    pub(super) fn strike(&mut self, route: &Route, request: &Request) -> Option<FaultAction> {
-        let user = request.identity.as_ref().map(|identity| identity.user.as_str());
-        if user.is_some_and(|user| self.refused_users.contains(user)) {
-            self.struck += 1;
-            return Some(FaultAction::Refuse { code: 401, retry_after_seconds: None });
-        }
+    pub(super) fn strike(&mut self, route: &Route) -> Option<FaultAction> {
         if self.set.is_empty() && self.groups.is_empty() {
             return None;
         }

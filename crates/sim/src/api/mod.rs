@@ -205,7 +205,7 @@ impl Server {
     /// A refusal changes nothing. With `Answer::Lost` the write may be committed, by design.
     pub fn handle(&mut self, now: Timestamp, request: &Request) -> Answer {
         let route = request::route(request);
-        let fault = self.faults.strike(&route, request);
+        let fault = self.faults.strike(&route);
         let answer = match fault {
             None => self.answer(now, request, &route, 0),
             Some(action) => self.answer_with(action, now, request, &route),

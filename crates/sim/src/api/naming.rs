@@ -29,10 +29,7 @@ pub fn prefix_errors(rule: NameRule, prefix: &str) -> Vec<String> {
 }
 
 pub fn subdomain_errors(text: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if text.len() > 253 {
-        errors.push("must be no more than 253 characters".into());
-    }
+    let mut errors = length_errors(text, 253);
     if !is_subdomain(text) {
         errors.push(format!(
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
@@ -44,10 +41,7 @@ pub fn subdomain_errors(text: &str) -> Vec<String> {
 }
 
 pub fn label_errors(text: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if text.len() > 63 {
-        errors.push("must be no more than 63 characters".into());
-    }
+    let mut errors = length_errors(text, 63);
     if !is_label(text) {
         errors.push(if is_subdomain(text) {
             "must not contain dots".into()
@@ -108,10 +102,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
 }
 
 pub fn label_value_errors(text: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if text.len() > 63 {
-        errors.push("must be no more than 63 characters".into());
-    }
+    let mut errors = length_errors(text, 63);
     if !text.is_empty() && !is_label_key(text) {
         errors.push(format!(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
@@ -124,10 +115,7 @@ pub fn label_value_errors(text: &str) -> Vec<String> {
 
 /// Keys of ConfigMaps and Secrets.
 pub fn config_key_errors(text: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if text.len() > 253 {
-        errors.push("must be no more than 253 characters".into());
-    }
+    let mut errors = length_errors(text, 253);
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if text.is_empty() || !text.chars().all(allowed) {
         errors.push(
@@ -143,6 +131,11 @@ pub fn config_key_errors(text: &str) -> Vec<String> {
         _ => {}
     }
     errors
+}
+
+fn length_errors(text: &str, chars_max: usize) -> Vec<String> {
+    let error = (text.len() > chars_max).then(|| format!("must be no more than {chars_max} characters"));
+    error.into_iter().collect()
 }
 
 fn is_label(text: &str) -> bool {

@@ -4,6 +4,8 @@
 //!
 //! Elsewhere: server-side apply (`apply`), the list rules of strategic merge (`strategic`).
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "JSON has six types and a match needs one or two")]
+
 use serde_json::{Map, Value};
 
 use super::call::{Call, match_name, match_namespace, refuse_if_any};

@@ -80,6 +80,12 @@ impl Server {
         self.seed(now, object)
     }
 
+    /// Returns an object as it is stored; nothing when there is none. `key` as for [`Self::object`].
+    pub fn stored(&self, api_version: &str, kind: &str, key: &str) -> Option<&Value> {
+        let served = self.registry.find_kind(api_version, kind)?;
+        self.store.collection(served.collection).get(key).map(|stored| &stored.value)
+    }
+
     /// Returns an object. `key` is `namespace/name`, or `name` for a cluster-scoped kind.
     pub fn object(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, SeedError> {
         let served = self.served_kind(&json!({ "apiVersion": api_version, "kind": kind }))?;

@@ -5,6 +5,8 @@
 //! Elsewhere: the fields a kind can be selected by (`list`). The grammar and the messages are those of
 //! `k8s.io/apimachinery/pkg/labels` and `fields`.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a parser rejects every token that it does not expect")]
+
 use serde_json::{Map, Value};
 
 use super::field_error::quoted;

@@ -27,8 +27,8 @@ pub(super) fn describe_instance_types(
     }
     let unknown: Vec<&str> = wanted.iter().copied().filter(|name| !types.contains_key(*name)).collect();
     if !unknown.is_empty() {
-        let says = format!("The following supplied instance types do not exist: [{}]", unknown.join(", "));
-        return Err(Refused::new(400, "InvalidInstanceType", says));
+        let message = format!("The following supplied instance types do not exist: [{}]", unknown.join(", "));
+        return Err(Refused::new(400, "InvalidInstanceType", message));
     }
     let chosen: Vec<&SimInstanceType> = if wanted.is_empty() {
         types.values().collect()
@@ -60,11 +60,11 @@ fn allowed(signed: &Signed, action: &str) -> Result<(), Refused> {
     match signed.keys.policy {
         Policy::Describes => Ok(()),
         Policy::Nothing => {
-            let says = format!(
+            let message = format!(
                 "You are not authorized to perform this operation. User: {} is not authorized to perform: {action}",
                 signed.keys.arn
             );
-            Err(Refused::new(403, "UnauthorizedOperation", says))
+            Err(Refused::new(403, "UnauthorizedOperation", message))
         }
     }
 }

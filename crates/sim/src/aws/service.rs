@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -45,7 +43,7 @@ impl SimAwsService {
         Self { aws }
     }
 
-    async fn carry<B: Body<Data = Bytes>>(self, request: Request<B>) -> Result<Response<SimBody>, SimAwsError> {
+    async fn send<B: Body<Data = Bytes>>(self, request: Request<B>) -> Result<Response<SimBody>, SimAwsError> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(|_| SimAwsError::Lost)?.to_bytes();
         let form = form(&body);
@@ -118,22 +116,7 @@ impl SimAwsService {
     }
 }
 
-impl<B> tower::Service<Request<B>> for SimAwsService
-where
-    B: Body<Data = Bytes> + Send + 'static,
-{
-    type Response = Response<SimBody>;
-    type Error = SimAwsError;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, SimAwsError>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), SimAwsError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        Box::pin(self.clone().carry(request))
-    }
-}
+impl_tower_service!(SimAwsService, SimBody, SimAwsError);
 
 fn response(status: u16, body: SimBody) -> Response<SimBody> {
     let mut response = Response::new(body);

@@ -63,8 +63,8 @@ pub(super) fn check(
     let start = mac(format!("AWS4{}", keys.secret).as_bytes(), date.as_bytes());
     let key = [region, service, "aws4_request"].iter().fold(start, |key, word| mac(&key, word.as_bytes()));
     if hex(&mac(&key, to_sign.as_bytes())) != signature || !signed_headers.split(';').any(|name| name == "host") {
-        let says = "The request signature we calculated does not match the signature you provided.";
-        return Err(Refused::new(403, "SignatureDoesNotMatch", says));
+        let message = "The request signature we calculated does not match the signature you provided.";
+        return Err(Refused::new(403, "SignatureDoesNotMatch", message));
     }
     if keys.expires.is_some_and(|at| at <= now) {
         return Err(match service {

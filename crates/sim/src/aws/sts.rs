@@ -1,5 +1,7 @@
 //! STS: AssumeRoleWithWebIdentity and GetCallerIdentity.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "JSON has six types and a match needs one or two")]
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -43,14 +45,14 @@ pub(super) fn assume_role_with_web_identity(
         one => one.as_str().map(str::to_owned).into_iter().collect(),
     };
     if claims["exp"].as_i64().is_none_or(|expires| expires <= now.as_second()) {
-        let says = "Token expired: current date/time must be before the expiration date/time";
-        return Err(Refused::new(400, "ExpiredTokenException", says));
+        let message = "Token expired: current date/time must be before the expiration date/time";
+        return Err(Refused::new(400, "ExpiredTokenException", message));
     }
     let not_allowed = || Refused::new(403, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity");
     let trust = state.roles.get(role).ok_or_else(not_allowed)?;
     if trust.issuer != claim("iss") {
-        let says = format!("No OpenIDConnect provider found in your account for {}", claim("iss"));
-        return Err(Refused::new(400, "InvalidIdentityToken", says));
+        let message = format!("No OpenIDConnect provider found in your account for {}", claim("iss"));
+        return Err(Refused::new(400, "InvalidIdentityToken", message));
     }
     if !audiences.iter().any(|one| trust.audiences.contains(one)) {
         return Err(Refused::new(400, "InvalidIdentityToken", "Incorrect token audience"));

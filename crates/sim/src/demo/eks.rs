@@ -85,10 +85,6 @@ pub fn exec_kubeconfig(access: &Access) -> String {
     )
 }
 
-pub fn namespace(name: &str) -> Value {
-    json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } })
-}
-
 /// All objects of a cluster except its kubeconfigs.
 pub fn cluster_objects(access: &Access) -> Vec<Value> {
     let Access { namespace, name, server, authorities } = access;

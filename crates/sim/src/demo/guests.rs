@@ -125,7 +125,7 @@ fn old(setup: &mut GuestSetup) {
     setup.switch_provider("ldap-bridge", "dex");
     setup.reach = Reach::Refused;
     let at = setup.ago(SignedDuration::from_hours(30));
-    let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let since = objects::api_time(at);
     setup.guest.hosted_cluster().edit(at, |cluster| {
         for kind in ["KubeAPIServerAvailable", "Available"] {
             let message = "the kube-apiserver deployment has no ready replicas";
@@ -158,7 +158,7 @@ fn reports(setup: &mut GuestSetup) {
     }
     setup.guest.inside(CopyKind::ConfigMap, COPIES, authority).remove();
     let at = setup.ago(days(1));
-    let since = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let since = objects::api_time(at);
     let message = format!("failed to reconcile oauth client secrets: failed to get OIDCClient secret {source}");
     let kind = "ConfigOperatorReconciliationSucceeded";
     let complaint = objects::condition(kind, "False", "ReconcileError", &message, &since);

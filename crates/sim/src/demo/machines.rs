@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::guest::put;
 use super::kinds::{MACHINE_API, Shape, definition};
-use super::objects::one_key;
+use super::objects::{namespace, one_key};
 use super::provider::CopyKind;
 use crate::SimCluster;
 use crate::aws::SimAws;
@@ -158,7 +158,7 @@ fn open(sim: &SimCluster, since: Timestamp) {
         ..Shape::new(MACHINE_API, "MachineSet", "machinesets")
     };
     put(sim, since, definition(&shape));
-    put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
+    put(sim, since, namespace(NAMESPACE));
 }
 
 /// A valid key, a revoked key, a web identity whose token is in a pod, and a Secret without the default profile.

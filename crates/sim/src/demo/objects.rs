@@ -24,6 +24,15 @@ pub const CLUSTERS: &str = "clusters";
 pub const COPIES: &str = "openshift-config";
 pub const CONSOLE: &str = "openshift-console";
 
+/// A time as the API writes it.
+pub fn api_time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+pub fn namespace(name: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } })
+}
+
 /// A ConfigMap or Secret with one key.
 pub fn one_key(kind: CopyKind, namespace: &str, name: &str, key: &str, value: &str) -> Value {
     let mut object = json!({
@@ -56,7 +65,7 @@ pub fn labelled(mut object: Value, labels: &[&str]) -> Value {
 
 /// Marks an object as being deleted and held by a finalizer.
 pub fn mark_deleted(object: &mut Value, at: Timestamp, finalizer: &str) {
-    object["metadata"]["deletionTimestamp"] = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
+    object["metadata"]["deletionTimestamp"] = api_time(at).into();
     object["metadata"]["deletionGracePeriodSeconds"] = 0.into();
     object["metadata"]["finalizers"] = json!([finalizer]);
 }

@@ -127,7 +127,7 @@ fn report_reconciliation(guest: &Guest, failures: &[String], at: Timestamp) {
 }
 
 fn set_condition(place: ObjectHandle<'_>, kind: &str, status: &str, reason: &str, message: &str, at: Timestamp) {
-    let wanted = objects::condition(kind, status, reason, message, &api_time(at));
+    let wanted = objects::condition(kind, status, reason, message, &objects::api_time(at));
     place.edit(at, |object| objects::set_condition(object, wanted));
 }
 
@@ -242,8 +242,4 @@ fn set_or_remove(object: &mut Value, field: &str, value: Value) {
         (false, Some(fields)) => drop(fields.insert(field.to_owned(), value)),
         (_, None) => {}
     }
-}
-
-fn api_time(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

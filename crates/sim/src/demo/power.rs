@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::account::{Gateway, MARSH, TENANTS, Tenant};
 use super::guest::put;
-use super::kinds;
+use super::{kinds, objects};
 use crate::SimCluster;
 
 const NAMESPACE: &str = "power";
@@ -20,7 +20,7 @@ const FINALIZER: &str = "ibmpowervscluster.infrastructure.cluster.x-k8s.io";
 /// Seeds a management cluster with PowerVS clusters.
 pub fn seed(sim: &SimCluster, since: Timestamp, start: Timestamp) {
     put(sim, since, kinds::of_power());
-    put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
+    put(sim, since, objects::namespace(NAMESPACE));
     for tenant in &TENANTS {
         put(sim, since, object(tenant, status(tenant), start));
     }
@@ -45,7 +45,7 @@ fn object(tenant: &Tenant, status: Value, start: Timestamp) -> Value {
         "status": status,
     });
     if tenant.is_deleting {
-        object["metadata"]["deletionTimestamp"] = json!(start.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+        object["metadata"]["deletionTimestamp"] = json!(objects::api_time(start));
     }
     if let Some((key, value)) = tenant.user_tag {
         object["metadata"]["annotations"] = json!({ "trueup/user-tags": json!({ key: value }).to_string() });

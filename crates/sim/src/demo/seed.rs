@@ -16,7 +16,7 @@ use crate::SimCluster;
 /// Seeds a cluster's identity: its kube-system namespace and its CA, which is returned as PEM.
 pub fn identity(sim: &SimCluster, name: &str, rng: &mut SeededRng, since: Timestamp) -> String {
     let authority = certificate::authority(rng, &format!("kube-apiserver of {name}"), since);
-    let created = Value::from(since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    let created = Value::from(objects::api_time(since));
     sim.with(|server, _| {
         for namespace in ["default", "kube-system"] {
             let aged = |object: &mut Value| object["metadata"]["creationTimestamp"] = created.clone();
@@ -40,7 +40,7 @@ pub fn management(sim: &SimCluster, name: &str, server: &str, rng: &mut SeededRn
     put(sim, since, objects::infrastructure(&infra_id, "HighlyAvailable", server));
     put(sim, since, objects::config("Authentication", json!({ "type": "IntegratedOAuth" })));
     for namespace in [CLUSTERS, "hypershift"] {
-        put(sim, since, namespace_object(namespace, &json!({})));
+        put(sim, since, objects::namespace(namespace));
     }
 }
 
@@ -70,7 +70,7 @@ pub fn guest(new: &NewGuest<'_>, rng: &mut SeededRng, since: Timestamp) {
         objects::config("OAuth", json!({})),
     ];
     configs.into_iter().for_each(|object| put(sim, since, object));
-    put(sim, since, namespace_object(CONSOLE, &json!({})));
+    put(sim, since, objects::namespace(CONSOLE));
     unrelated_copies(name, rng, since).into_iter().for_each(|object| put(sim, since, object));
     seed_hosted_control_plane(management, name, &infra_id, since);
     let kubeconfig = objects::admin_kubeconfig(server, &authority, admin);
@@ -101,10 +101,9 @@ fn unrelated_copies(name: &str, rng: &mut SeededRng, since: Timestamp) -> Vec<Va
 /// Seeds HyperShift's objects for a guest in its management cluster.
 fn seed_hosted_control_plane(management: &SimCluster, name: &str, infra_id: &str, since: Timestamp) {
     let namespace = format!("{CLUSTERS}-{name}");
-    let labels = json!({ "hypershift.openshift.io/hosted-control-plane": "true" });
-    put(management, since, namespace_object(&namespace, &labels));
-    let since_text = since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    put(management, since, objects::hosted_cluster(name, infra_id, &since_text));
+    let label = "hypershift.openshift.io/hosted-control-plane";
+    put(management, since, objects::labelled(objects::namespace(&namespace), &[label]));
+    put(management, since, objects::hosted_cluster(name, infra_id, &objects::api_time(since)));
     put(management, since, objects::control_plane(name, &namespace, infra_id));
     let config = objects::one_key(CopyKind::ConfigMap, &namespace, "kas-config", "config.json", "{}");
     put(management, since, config);
@@ -131,8 +130,4 @@ pub fn unrelated_object(guest: &Guest, number: usize, rng: &mut SeededRng, at: T
     let kind = if number.is_multiple_of(2) { CopyKind::ConfigMap } else { CopyKind::Secret };
     let name = format!("team-{:02}-settings-{number:05}", rng.below(40));
     put(&guest.sim, at, objects::one_key(kind, COPIES, &name, "value", &rng.letters(48)));
-}
-
-fn namespace_object(name: &str, labels: &Value) -> Value {
-    json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name, "labels": labels } })
 }

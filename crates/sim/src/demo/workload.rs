@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::eks::{self, Access};
 use super::guest::{Operator, put};
-use super::kinds;
 use super::seeded_rng::SeededRng;
+use super::{kinds, objects};
 use crate::SimCluster;
 
 /// Ticks between two renewals: provider-terraform reconciles every ten minutes.
@@ -24,50 +24,63 @@ const COPY_TICKS: u64 = 30;
 /// A provider that stalls renews one time in three.
 const STALLS: u64 = 3;
 
-/// What is wrong with a workload cluster when the scenario starts.
+/// A workload cluster when the scenario starts.
+struct Member {
+    name: &'static str,
+    namespace: &'static str,
+    access: CurrentAccess,
+    credential: TargetCredential,
+    /// One renewal of the source's token in so many takes place. None: a cluster of the same name in another namespace
+    /// owns the source.
+    renewals: Option<u64>,
+    /// The controller that copies the source to the target.
+    controller: Operator,
+    /// Age of the tokens in source and target.
+    signed_ago: (SignedDuration, SignedDuration),
+}
+
+/// Endpoint and CA of a cluster now, compared with its kubeconfigs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WorkloadFault {
-    None,
-    /// The provider sometimes skips a renewal.
-    Stalls,
-    /// The controller does not copy.
-    Behind,
+enum CurrentAccess {
+    Unchanged,
     /// Deleted and created again under its name: another endpoint and CA, which CAPT does not propagate.
     Recreated,
     /// Its CA is being rotated: both are trusted for now.
     Rotating,
-    /// Its Secret holds a kubeconfig with an exec plugin.
+}
+
+/// The credential in a cluster's own Secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TargetCredential {
+    Token,
     ExecPlugin,
-    /// A cluster of the same name in another namespace owns the source.
-    SharesSource,
 }
 
-struct Member {
-    name: &'static str,
-    namespace: &'static str,
-    fault: WorkloadFault,
-    /// Age of the tokens in source and target when the scenario starts.
-    signed_ago: (SignedDuration, SignedDuration),
-}
-
-const fn member(name: &'static str, namespace: &'static str, fault: WorkloadFault, source: i64, target: i64) -> Member {
+const fn member(name: &'static str, namespace: &'static str, source: i64, target: i64) -> Member {
     Member {
         name,
         namespace,
-        fault,
+        access: CurrentAccess::Unchanged,
+        credential: TargetCredential::Token,
+        renewals: Some(1),
+        controller: Operator::Working,
         signed_ago: (SignedDuration::from_secs(source), SignedDuration::from_secs(target)),
     }
 }
 
 const MEMBERS: [Member; 8] = [
-    member("eks-orders", "workloads", WorkloadFault::None, 240, 240),
-    member("eks-media", "workloads", WorkloadFault::Stalls, 780, 780),
-    member("eks-games", "workloads", WorkloadFault::Behind, 60, 750),
-    member("eks-maps", "workloads", WorkloadFault::Recreated, 180, 180),
-    member("eks-photos", "workloads", WorkloadFault::Rotating, 300, 300),
-    member("eks-legacy", "workloads", WorkloadFault::ExecPlugin, 120, 120),
-    member("eks-shared", "team-green", WorkloadFault::None, 90, 90),
-    member("eks-shared", "team-blue", WorkloadFault::SharesSource, 90, 1_200),
+    member("eks-orders", "workloads", 240, 240),
+    Member { renewals: Some(STALLS), ..member("eks-media", "workloads", 780, 780) },
+    Member { controller: Operator::Stuck, ..member("eks-games", "workloads", 60, 750) },
+    Member { access: CurrentAccess::Recreated, ..member("eks-maps", "workloads", 180, 180) },
+    Member { access: CurrentAccess::Rotating, ..member("eks-photos", "workloads", 300, 300) },
+    Member {
+        credential: TargetCredential::ExecPlugin,
+        controller: Operator::Stuck,
+        ..member("eks-legacy", "workloads", 120, 120)
+    },
+    member("eks-shared", "team-green", 90, 90),
+    Member { renewals: None, controller: Operator::Stuck, ..member("eks-shared", "team-blue", 90, 1_200) },
 ];
 
 /// A workload cluster and the controllers of its kubeconfig.
@@ -94,7 +107,7 @@ struct Provider {
 pub fn seed(sim: &SimCluster, seed: u64, since: Timestamp, start: Timestamp) -> Vec<Workload> {
     kinds::of_cluster_api().into_iter().for_each(|kind| put(sim, since, kind));
     for namespace in ["workloads", "team-blue", "team-green"] {
-        put(sim, since, eks::namespace(namespace));
+        put(sim, since, objects::namespace(namespace));
     }
     MEMBERS.iter().map(|member| add_workload(sim, member, seed, since, start)).collect()
 }
@@ -105,38 +118,20 @@ fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, 
     let (source_age, target_age) = member.signed_ago;
     let first = Access::new(member.namespace, member.name, &mut rng, since);
     // The cluster's current access; its kubeconfigs may hold an older one.
-    let now = match member.fault {
-        WorkloadFault::Recreated => Access::new(member.namespace, member.name, &mut rng, since),
-        WorkloadFault::Rotating => first.clone().with_second_authority(&mut rng, ago(SignedDuration::from_hours(2))),
-        WorkloadFault::None
-        | WorkloadFault::Stalls
-        | WorkloadFault::Behind
-        | WorkloadFault::ExecPlugin
-        | WorkloadFault::SharesSource => first.clone(),
+    let now = match member.access {
+        CurrentAccess::Unchanged => first.clone(),
+        CurrentAccess::Recreated => Access::new(member.namespace, member.name, &mut rng, since),
+        CurrentAccess::Rotating => first.clone().with_second_authority(&mut rng, ago(SignedDuration::from_hours(2))),
     };
     eks::cluster_objects(&now).into_iter().for_each(|object| put(sim, since, object));
     let plane_uid = eks::plane_uid(sim, &now);
-    let target = match member.fault {
-        WorkloadFault::ExecPlugin => eks::exec_kubeconfig(&first),
-        WorkloadFault::None
-        | WorkloadFault::Stalls
-        | WorkloadFault::Behind
-        | WorkloadFault::Recreated
-        | WorkloadFault::Rotating
-        | WorkloadFault::SharesSource => first.kubeconfig(&mut rng, ago(target_age)),
+    let target = match member.credential {
+        TargetCredential::Token => first.kubeconfig(&mut rng, ago(target_age)),
+        TargetCredential::ExecPlugin => eks::exec_kubeconfig(&first),
     };
     put(sim, ago(target_age), eks::target(&first, &plane_uid, &target));
-    let provider = match member.fault {
-        WorkloadFault::SharesSource => None,
-        WorkloadFault::Stalls => Some(STALLS),
-        WorkloadFault::None
-        | WorkloadFault::Behind
-        | WorkloadFault::Recreated
-        | WorkloadFault::Rotating
-        | WorkloadFault::ExecPlugin => Some(1),
-    };
-    if provider.is_some() {
-        let source = if source_age == target_age && member.fault != WorkloadFault::ExecPlugin {
+    if member.renewals.is_some() {
+        let source = if source_age == target_age && member.credential == TargetCredential::Token {
             target
         } else {
             first.kubeconfig(&mut rng, ago(source_age))
@@ -149,13 +144,8 @@ fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, 
     Workload {
         sim: sim.clone(),
         access: first,
-        provider: provider.map(|every| Provider { phase, every }),
-        controller: match member.fault {
-            WorkloadFault::None | WorkloadFault::Stalls | WorkloadFault::Recreated | WorkloadFault::Rotating => {
-                Operator::Working
-            }
-            WorkloadFault::Behind | WorkloadFault::ExecPlugin | WorkloadFault::SharesSource => Operator::Stuck,
-        },
+        provider: member.renewals.map(|every| Provider { phase, every }),
+        controller: member.controller,
         rng,
     }
 }

@@ -4,9 +4,7 @@
 //! of the core and never across an await.
 
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -104,7 +102,7 @@ impl IbmSim {
 pub struct IbmService(IbmSim);
 
 impl IbmService {
-    async fn carry<B>(self, request: http::Request<B>) -> Result<Response<Full<Bytes>>, IbmConnectionReset>
+    async fn send<B>(self, request: http::Request<B>) -> Result<Response<Full<Bytes>>, IbmConnectionReset>
     where
         B: Body<Data = Bytes>,
     {
@@ -132,23 +130,7 @@ impl IbmService {
     }
 }
 
-impl<B> tower::Service<http::Request<B>> for IbmService
-where
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Send,
-{
-    type Response = Response<Full<Bytes>>;
-    type Error = IbmConnectionReset;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, IbmConnectionReset>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), IbmConnectionReset>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        Box::pin(self.clone().carry(request))
-    }
-}
+impl_tower_service!(IbmService, Full<Bytes>, IbmConnectionReset);
 
 fn respond(reply: IbmReply) -> Response<Full<Bytes>> {
     let IbmReply { status, content_type, headers, body } = reply;

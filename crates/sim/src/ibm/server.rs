@@ -1,7 +1,6 @@
 //! The account's API: authentication, faults and routing to services.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
 use http::Method;
 use jiff::Timestamp;
@@ -11,9 +10,6 @@ use super::faults::{IbmEcho, IbmEffect, IbmFault, IbmPart};
 use super::reply::{IbmAnswer, IbmReply};
 use super::request::IbmRequest;
 use super::store::{Store, Thing, ThingKind, after};
-
-/// Default lag of the search index: IBM documents seconds, users report half a minute.
-const SEARCH_LAG: Duration = Duration::from_secs(20);
 
 /// Requests kept in the log.
 const LOG_MAX: usize = 20_000;
@@ -28,7 +24,6 @@ pub struct IbmServer {
     /// End and account by token.
     pub(super) tokens: BTreeMap<String, (Timestamp, String)>,
     pub(super) tokens_made: u64,
-    pub(super) search_lag: Duration,
     /// Times of list-tags calls, which have a strict rate limit.
     pub(super) tag_lists: VecDeque<Timestamp>,
     pub(super) tag_lists_max: usize,
@@ -36,6 +31,15 @@ pub struct IbmServer {
     pub(super) access_tags: Vec<String>,
     faults: Vec<IbmFault>,
     log: VecDeque<IbmLogged>,
+}
+
+/// A request with its route.
+struct Call<'r> {
+    now: Timestamp,
+    request: &'r IbmRequest,
+    part: IbmPart,
+    region: Option<&'r str>,
+    parts: &'r [&'r str],
 }
 
 /// A handled request.
@@ -58,7 +62,6 @@ impl IbmServer {
             keys: BTreeMap::from([(key.to_owned(), account.to_owned())]),
             tokens: BTreeMap::new(),
             tokens_made: 0,
-            search_lag: SEARCH_LAG,
             tag_lists: VecDeque::new(),
             // Users measured about 100 per minute.
             tag_lists_max: 100,
@@ -90,12 +93,12 @@ impl IbmServer {
         let Some(thing) = self.store.get_mut(id) else { return };
         change(thing);
         let changed = thing.clone();
-        self.store.schedule_index(&changed, after(now, self.search_lag));
+        self.store.schedule_index(&changed, now);
     }
 
     /// Removes a resource directly.
     pub fn remove(&mut self, now: Timestamp, id: &str) {
-        self.store.remove(id, after(now, self.search_lag));
+        self.store.remove(id, now);
     }
 
     /// Accepts a key for this account or another one.
@@ -116,10 +119,6 @@ impl IbmServer {
         self.faults.clear();
     }
 
-    pub fn set_search_lag(&mut self, lag: Duration) {
-        self.search_lag = lag;
-    }
-
     /// Sets the rate limit of list-tags calls per minute.
     pub fn set_tag_lists_max(&mut self, count: usize) {
         self.tag_lists_max = count;
@@ -136,7 +135,7 @@ impl IbmServer {
 
     /// Applies all changes that are due by now.
     pub(super) fn settle(&mut self, now: Timestamp) {
-        self.store.settle(now, self.search_lag);
+        self.store.settle(now);
     }
 
     /// Handles a request at a time.
@@ -150,9 +149,10 @@ impl IbmServer {
             let hits = fault.hits(part, &request.method, &request.path);
             hits.then(|| fault.effect.clone())
         });
+        let call = Call { now, request, part, region: region.as_deref(), parts: &parts };
         let answer = match hit {
-            None => IbmAnswer::Reply(self.answer(now, request, part, region.as_deref(), &parts)),
-            Some(effect) => self.go_wrong(now, request, part, region.as_deref(), &parts, &effect),
+            None => IbmAnswer::Reply(self.answer(&call)),
+            Some(effect) => self.go_wrong(&call, &effect),
         };
         let status = match &answer {
             IbmAnswer::Reply(reply) => Some(reply.status),
@@ -171,20 +171,12 @@ impl IbmServer {
         answer
     }
 
-    fn go_wrong(
-        &mut self,
-        now: Timestamp,
-        request: &IbmRequest,
-        part: IbmPart,
-        region: Option<&str>,
-        parts: &[&str],
-        effect: &IbmEffect,
-    ) -> IbmAnswer {
+    fn go_wrong(&mut self, call: &Call<'_>, effect: &IbmEffect) -> IbmAnswer {
         match effect {
             IbmEffect::Refused { status, retry_after } => {
-                let mut reply = refusal(part, *status);
+                let mut reply = refusal(call.part, *status);
                 if let Some(value) = retry_after {
-                    reply = reply.with("retry-after", value.clone()).with("date", http_date(now));
+                    reply = reply.with("retry-after", value.clone()).with("date", http_date(call.now));
                 }
                 IbmAnswer::Reply(reply)
             }
@@ -193,37 +185,31 @@ impl IbmServer {
                 IbmAnswer::Reply(IbmReply::new(*status, "text/html", page))
             }
             IbmEffect::HalfJson => {
-                let whole = self.answer(now, request, part, region, parts);
+                let whole = self.answer(call);
                 let half = whole.body.slice(..whole.body.len() / 2);
                 IbmAnswer::Reply(IbmReply { body: half, ..whole })
             }
             IbmEffect::PageLoop => {
-                let mut first = request.clone();
+                let mut first = call.request.clone();
                 first.query.retain(|(name, _)| name != "start");
-                IbmAnswer::Reply(self.answer(now, &first, part, region, parts))
+                IbmAnswer::Reply(self.answer(&Call { request: &first, ..*call }))
             }
             IbmEffect::LostBefore => IbmAnswer::Lost,
             IbmEffect::LostAfter => {
-                let _carried_out = self.answer(now, request, part, region, parts);
+                let _carried_out = self.answer(call);
                 IbmAnswer::Lost
             }
             IbmEffect::GatewayTimeout => {
-                let _carried_out = self.answer(now, request, part, region, parts);
-                IbmAnswer::Reply(refusal(part, 504))
+                let _carried_out = self.answer(call);
+                IbmAnswer::Reply(refusal(call.part, 504))
             }
             IbmEffect::Silence => IbmAnswer::Silence,
-            IbmEffect::Echo { status, form } => IbmAnswer::Reply(echo(request, *status, *form)),
+            IbmEffect::Echo { status, form } => IbmAnswer::Reply(echo(call.request, *status, *form)),
         }
     }
 
-    fn answer(
-        &mut self,
-        now: Timestamp,
-        request: &IbmRequest,
-        part: IbmPart,
-        region: Option<&str>,
-        parts: &[&str],
-    ) -> IbmReply {
+    fn answer(&mut self, call: &Call<'_>) -> IbmReply {
+        let Call { now, request, part, region, parts } = *call;
         if part == IbmPart::Iam {
             return self.iam(now, request);
         }
@@ -244,18 +230,17 @@ impl IbmServer {
 
     /// Starts an asynchronous deletion.
     pub(super) fn leave(&mut self, now: Timestamp, id: &str, state: &str, then: super::store::Then) {
-        let lag = self.search_lag;
         let Some(thing) = self.store.get_mut(id) else { return };
         thing.state = state.to_owned();
         thing.later = Some(super::store::Later { at: after(now, thing.kind.leaving()), then });
         let changed = thing.clone();
-        self.store.schedule_index(&changed, after(now, lag));
-        self.store.settle(now, lag);
+        self.store.schedule_index(&changed, now);
+        self.store.settle(now);
     }
 
     /// Adds a new resource.
     pub(super) fn make(&mut self, now: Timestamp, thing: Thing) -> Thing {
-        self.store.put(thing.clone(), after(now, self.search_lag));
+        self.store.put(thing.clone(), now);
         thing
     }
 

@@ -65,11 +65,8 @@ pub(super) enum Then {
     Gone,
 }
 
-/// The indexed state of a resource.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Indexed {
-    pub thing: Thing,
-}
+/// Lag of the search index: IBM documents seconds, users report half a minute.
+const SEARCH_LAG: Duration = Duration::from_secs(20);
 
 /// How long a resource waits for its reclamation.
 pub(super) const RECLAMATION: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -78,9 +75,9 @@ pub(super) const RECLAMATION: Duration = Duration::from_secs(7 * 24 * 3600);
 #[derive(Debug, Default)]
 pub(super) struct Store {
     things: BTreeMap<String, Thing>,
-    index: BTreeMap<String, Indexed>,
+    index: BTreeMap<String, Thing>,
     /// Scheduled index updates.
-    news: Vec<(Timestamp, String, Option<Indexed>)>,
+    news: Vec<(Timestamp, String, Option<Thing>)>,
     minted: u64,
     seed: u64,
 }
@@ -115,38 +112,38 @@ impl Store {
     }
 
     pub(super) fn indexed(&self) -> impl Iterator<Item = &Thing> {
-        self.index.values().map(|entry| &entry.thing)
+        self.index.values()
     }
 
-    /// Adds a resource and indexes it at `visible_at`.
-    pub(super) fn put(&mut self, thing: Thing, visible_at: Timestamp) {
-        self.schedule_index(&thing, visible_at);
+    /// Adds a resource. The index follows later.
+    pub(super) fn put(&mut self, thing: Thing, now: Timestamp) {
+        self.schedule_index(&thing, now);
         self.things.insert(thing.id.clone(), thing);
     }
 
     /// Adds a resource that is already indexed.
     pub(super) fn put_known(&mut self, thing: Thing) {
         if !thing.crn.is_empty() {
-            self.index.insert(thing.crn.clone(), Indexed { thing: thing.clone() });
+            self.index.insert(thing.crn.clone(), thing.clone());
         }
         self.things.insert(thing.id.clone(), thing);
     }
 
     /// Schedules indexing of a resource in its present state.
-    pub(super) fn schedule_index(&mut self, thing: &Thing, visible_at: Timestamp) {
+    pub(super) fn schedule_index(&mut self, thing: &Thing, now: Timestamp) {
         if !thing.crn.is_empty() {
-            self.news.push((visible_at, thing.crn.clone(), Some(Indexed { thing: thing.clone() })));
+            self.news.push((after(now, SEARCH_LAG), thing.crn.clone(), Some(thing.clone())));
         }
     }
 
-    pub(super) fn remove(&mut self, id: &str, visible_at: Timestamp) {
+    pub(super) fn remove(&mut self, id: &str, now: Timestamp) {
         if let Some(thing) = self.things.remove(id).filter(|thing| !thing.crn.is_empty()) {
-            self.news.push((visible_at, thing.crn, None));
+            self.news.push((after(now, SEARCH_LAG), thing.crn, None));
         }
     }
 
     /// Applies all changes that are due by now.
-    pub(super) fn settle(&mut self, now: Timestamp, lag: Duration) {
+    pub(super) fn settle(&mut self, now: Timestamp) {
         let due = |thing: &&Thing| thing.later.as_ref().is_some_and(|later| later.at <= now);
         let ids: Vec<String> = self.things.values().filter(due).map(|thing| thing.id.clone()).collect();
         for id in ids {
@@ -156,20 +153,20 @@ impl Store {
                 Then::State(state) => {
                     thing.state = state.to_owned();
                     let changed = thing.clone();
-                    self.schedule_index(&changed, after(at, lag));
+                    self.schedule_index(&changed, at);
                     if state == "removed" {
-                        self.empty(&id, after(at, lag));
+                        self.empty(&id, at);
                     }
                 }
                 Then::Gone => {
-                    self.empty(&id, after(at, lag));
-                    self.remove(&id, after(at, lag));
+                    self.empty(&id, at);
+                    self.remove(&id, at);
                 }
             }
         }
         let (due, rest) = std::mem::take(&mut self.news).into_iter().partition(|(at, ..)| *at <= now);
         self.news = rest;
-        let due: Vec<(Timestamp, String, Option<Indexed>)> = due;
+        let due: Vec<(Timestamp, String, Option<Thing>)> = due;
         for (_, crn, entry) in due {
             match entry {
                 Some(entry) => drop(self.index.insert(crn, entry)),
@@ -179,12 +176,12 @@ impl Store {
     }
 
     /// Removes the children of a resource: groups of a VPC, networks of a workspace or DHCP server.
-    fn empty(&mut self, id: &str, visible_at: Timestamp) {
+    fn empty(&mut self, id: &str, now: Timestamp) {
         let served = self.things.get(id).filter(|thing| thing.kind == ThingKind::DhcpServer);
         let mut inner: Vec<String> = served.map(|server| server.uses.clone()).unwrap_or_default();
         inner.extend(self.within(id).map(|thing| thing.id.clone()));
         for id in inner {
-            self.remove(&id, visible_at);
+            self.remove(&id, now);
         }
     }
 

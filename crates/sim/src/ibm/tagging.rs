@@ -99,7 +99,6 @@ impl IbmServer {
     }
 
     fn change_one(&mut self, now: Timestamp, crn: &str, names: &[String], way: Way, request: &IbmRequest) -> Value {
-        let visible_at = after(now, self.search_lag);
         let refused = |message: &str| json!({ "resource_id": crn, "is_error": true, "message": message });
         let wild = |name: &String| way == Way::Detach && name.ends_with('*');
         if let Some(bad) = names.iter().find(|name| !is_legal(name) && !wild(name)) {
@@ -128,7 +127,7 @@ impl IbmServer {
             Way::Detach => thing.tags.retain(|tag| !names.iter().any(|name| covers(name, tag))),
         }
         let changed = thing.clone();
-        self.store.schedule_index(&changed, visible_at);
+        self.store.schedule_index(&changed, now);
         json!({ "resource_id": crn, "is_error": false })
     }
 }

@@ -1,12 +1,14 @@
 //! Lists as they are seen and clicked.
 
+#![expect(clippy::disallowed_types, reason = "tests name colours")]
+
 use std::cell::Cell as Counter;
 
 use ratatui::style::{Color, Modifier};
 
 use super::*;
 
-const LOOK: Look = Look {
+const LOOK: TableStyle = TableStyle {
     header: Style::new().add_modifier(Modifier::BOLD),
     cursor: Style::new().add_modifier(Modifier::REVERSED),
     mark: Style::new().fg(Color::Cyan),
@@ -17,13 +19,13 @@ const LOOK: Look = Look {
 };
 
 struct Row {
-    look: RowLook,
+    style: RowStyle,
     object: &'static str,
 }
 
 impl TableRow for &Row {
-    fn look(&self) -> RowLook {
-        self.look
+    fn style(&self) -> RowStyle {
+        self.style
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
@@ -46,11 +48,11 @@ fn columns() -> Vec<Column> {
 }
 
 fn row(object: &'static str) -> Row {
-    Row { look: RowLook::default(), object }
+    Row { style: RowStyle::default(), object }
 }
 
 fn view<'a>(columns: &'a [Column], total: usize) -> TableView<'a> {
-    TableView { columns, sort: Some((1, Direction::Ascending)), look: &LOOK, first: 0, total, border: None }
+    TableView { columns, sort: Some((1, Direction::Ascending)), style: &LOOK, first: 0, total, border: None }
 }
 
 fn lines(buffer: &Buffer) -> Vec<String> {
@@ -76,8 +78,8 @@ fn drawn(rows: &[Row], width: u16, height: u16) -> (Buffer, TableHits) {
 #[test]
 fn a_list_shows_header_cursor_and_marks() {
     let rows = [
-        Row { look: RowLook { cursor: true, ..RowLook::default() }, object: "Secret ext-auth-client-old" },
-        Row { look: RowLook { marked: true, ..RowLook::default() }, object: "ConfigMap 名前-ca" },
+        Row { style: RowStyle { cursor: true, ..RowStyle::default() }, object: "Secret ext-auth-client-old" },
+        Row { style: RowStyle { marked: true, ..RowStyle::default() }, object: "ConfigMap 名前-ca" },
     ];
     let (buffer, _) = drawn(&rows, 46, 4);
     assert_eq!(
@@ -93,32 +95,33 @@ fn a_list_shows_header_cursor_and_marks() {
 
 #[test]
 fn a_narrow_list_drops_columns_and_ascii_glyphs_are_ascii() {
-    let rows = [Row { look: RowLook { cursor: true, marked: true, ..RowLook::default() }, object: "größe-client" }];
+    let rows =
+        [Row { style: RowStyle { cursor: true, marked: true, ..RowStyle::default() }, object: "größe-client" }];
     let (buffer, _) = drawn(&rows, 20, 2);
     assert_eq!(lines(&buffer), ["   OBJECT ▲         ", "✓▸−größe-client     "]);
 
     let area = Rect::new(0, 0, 20, 2);
     let mut buffer = Buffer::empty(area);
-    let look = Look { glyphs: Glyphs::ASCII, ..LOOK };
+    let style = TableStyle { glyphs: Glyphs::ASCII, ..LOOK };
     let columns = columns();
-    let view = TableView { sort: Some((1, Direction::Descending)), look: &look, ..view(&columns, 1) };
+    let view = TableView { sort: Some((1, Direction::Descending)), style: &style, ..view(&columns, 1) };
     draw(&view, &rows, area, &mut buffer);
-    // The sign of the state is the row's to choose; one that is not ASCII has no room to be written out.
+    // The sign of the state is the row's to choose; one that is not ASCII cannot be written out.
     assert_eq!(lines(&buffer), ["   OBJECT v         ", "*>.gr\\u{f6..e-client"]);
 }
 
 #[test]
 fn the_cursor_row_is_styled_in_full_and_a_deleted_row_only_on_its_text() {
-    let look = RowLook { cursor: true, marked: false, tone: Tone::Doomed };
-    let (buffer, _) = drawn(&[Row { look, object: "Secret x" }, row("Secret y")], 46, 3);
+    let style = RowStyle { cursor: true, marked: false, tone: Tone::Doomed };
+    let (buffer, _) = drawn(&[Row { style, object: "Secret x" }, row("Secret y")], 46, 3);
     for x in 0..46 {
         let (first, second) = (buffer.cell((x, 1)).unwrap(), buffer.cell((x, 2)).unwrap());
         assert!(first.modifier.contains(Modifier::REVERSED) && !second.modifier.contains(Modifier::REVERSED), "{x}");
-        let says = first.symbol() != " " && first.symbol() != "▸";
+        let message = first.symbol() != " " && first.symbol() != "▸";
         // The blank between the words of a text belongs to it.
         let struck = first.modifier.contains(Modifier::CROSSED_OUT);
-        assert!(struck == says || first.symbol() == " " && struck, "{x}");
-        assert!(!struck || x < 30 || says || first.symbol() == " ", "{x}");
+        assert!(struck == message || first.symbol() == " " && struck, "{x}");
+        assert!(!struck || x < 30 || message || first.symbol() == " ", "{x}");
     }
     assert!(!buffer.cell((20, 1)).unwrap().modifier.contains(Modifier::CROSSED_OUT), "behind the text");
     assert_eq!(buffer.cell((2, 1)).unwrap().fg, Color::Red, "a cell keeps its colour under the cursor");
@@ -150,48 +153,33 @@ fn only_visible_rows_are_requested() {
 }
 
 #[test]
-fn a_click_hits_what_was_drawn() {
-    let rows = [row("a"), row("b")];
-    let (_, hits) = drawn(&rows, 46, 5);
-    let cases = [
-        ("the first row", (10, 1), Some(0), None),
-        ("the second row", (0, 2), Some(1), None),
-        ("below the last row", (10, 3), None, None),
-        ("a title", (32, 0), None, Some(2)),
-        ("between titles", (29, 0), None, None),
-        ("outside", (60, 9), None, None),
-    ];
-    for (case, (x, y), row, column) in cases {
-        let at = Position::new(x, y);
-        assert_eq!((hits.row_at(at), hits.column_at(at)), (row, column), "case: {case}");
-        assert_eq!(hits.pulled_to(at), None, "all rows are in sight");
-    }
+fn the_areas_of_titles_and_rows_are_returned() {
+    let (_, hits) = drawn(&[row("a"), row("b")], 46, 5);
+    assert_eq!((hits.body, hits.first, hits.total), (Rect::new(0, 1, 46, 4), 0, 2));
+    let titles: Vec<(u16, usize)> = hits.header.iter().map(|(title, column)| (title.x, *column)).collect();
+    assert_eq!(titles, [(2, 0), (3, 1), (30, 2), (42, 3)]);
 }
 
 #[test]
 fn the_scrollbar_is_at_an_end_only_when_the_window_is() {
     let area = Rect::new(0, 0, 20, 11);
     let cases = [
-        ("top", 0, 100, "█.........", Some(0)),
-        ("just below", 1, 100, ".█........", Some(0)),
-        ("just above the bottom", 89, 100, "........█.", Some(0)),
-        ("bottom", 90, 100, ".........█", Some(0)),
-        ("half in sight", 5, 20, "..█████...", Some(0)),
-        ("one row too many", 1, 11, ".█████████", Some(0)),
-        ("a hundred thousand", 50_000, 100_000, "....█.....", Some(0)),
-        ("all in sight", 0, 10, "..........", None),
+        ("top", 0, 100, "█........."),
+        ("just below", 1, 100, ".█........"),
+        ("just above the bottom", 89, 100, "........█."),
+        ("bottom", 90, 100, ".........█"),
+        ("half in sight", 5, 20, "..█████..."),
+        ("one row too many", 1, 11, ".█████████"),
+        ("a hundred thousand", 50_000, 100_000, "....█....."),
+        ("all in sight", 0, 10, ".........."),
     ];
-    for (case, first, total, expected, pulled) in cases {
+    for (case, first, total, expected) in cases {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 21, 11));
         let columns = columns();
         let view = TableView { first, border: Some(20), ..view(&columns, total) };
-        let hits = draw(&view, std::iter::empty::<&Row>(), area, &mut buffer);
+        draw(&view, std::iter::empty::<&Row>(), area, &mut buffer);
         let cell = |y: u16| if buffer.cell((20, y)).unwrap().symbol() == " " { "." } else { "█" };
         assert_eq!((1..11).map(cell).collect::<String>(), expected, "case: {case}");
-        assert_eq!(hits.pulled_to(Position::new(20, 1)), pulled, "case: {case}");
-        if pulled.is_some() {
-            assert_eq!(hits.pulled_to(Position::new(20, 10)), Some(total - 10), "case: {case}");
-        }
     }
 }
 

@@ -91,7 +91,8 @@ fn an_incomplete_sequence_is_its_first_key() {
     assert_eq!(give_up(b"\x1b["), Step::Event(pressed(KeyCode::Char('['), KeyModifiers::ALT), 2));
     assert_eq!(give_up(b"\x1b]"), Step::Event(pressed(KeyCode::Char(']'), KeyModifiers::ALT), 2));
     assert_eq!(give_up(b"\x1b[1;"), Step::Skip(4));
-    assert_eq!(give_up(b"\x1b[200~rm -r"), Step::Incomplete, "a slow paste is still a paste");
+    let cut = Step::Event(Event::Paste("rm -r".to_owned()), 11);
+    assert_eq!(give_up(b"\x1b[200~rm -r"), cut, "a paste without its end is one paste and no key");
     assert_eq!(decode(b"\x1b\x1b[A"), Step::Event(pressed(KeyCode::Esc, KeyModifiers::NONE), 1));
 }
 
@@ -102,7 +103,7 @@ proptest! {
         while !rest.is_empty() {
             let step = match decode(rest) {
                 Step::Incomplete => give_up(rest),
-                step => step,
+                step @ (Step::Event(..) | Step::Skip(_)) => step,
             };
             let used = match step {
                 Step::Event(_, used) | Step::Skip(used) => used,
@@ -115,5 +116,24 @@ proptest! {
             prop_assert!(used > 0 && used <= rest.len());
             rest = &rest[used..];
         }
+    }
+}
+
+#[test]
+fn a_paste_over_its_limit_ends_and_its_rest_is_skipped() {
+    let mut bytes = b"\x1b[200~".to_vec();
+    bytes.resize(bytes.len() + PASTE_BYTES_MAX, b'x');
+    assert_eq!(decode(&bytes), Step::Incomplete, "exactly the limit");
+    bytes.push(b'q');
+    let Step::Event(Event::Paste(text), used) = decode(&bytes) else { panic!("the paste ends") };
+    assert_eq!((text.len(), used), (PASTE_BYTES_MAX, bytes.len()));
+    let cases = [
+        ("more text", &b"qqqqqq"[..], Step::Skip(1)),
+        ("half of the end", b"\x1b[20", Step::Incomplete),
+        ("the end", b"q\x1b[201~", Step::Skip(7)),
+        ("the end and a key", b"q\x1b[201~j", Step::Skip(7)),
+    ];
+    for (case, bytes, expected) in cases {
+        assert_eq!(rest_of_paste(bytes), expected, "case: {case}");
     }
 }

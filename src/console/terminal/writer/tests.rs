@@ -1,5 +1,7 @@
 //! Frames as bytes, and as a terminal shows them.
 
+#![expect(clippy::disallowed_types, reason = "tests name colours")]
+
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};

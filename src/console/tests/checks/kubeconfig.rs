@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Console, SIZES};
-use trueup_checks::kubeconfig::fixtures::*;
+use trueup_checks::kubeconfig::testing::*;
 
 /// One of each sort.
 fn fleet() -> Given {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Console, SIZES};
-use trueup_checks::machineset_capacity::fixtures::*;
+use trueup_checks::machineset_capacity::testing::*;
 
 /// One of each sort.
 fn fleet() -> Given {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Console, SIZES};
-use trueup_checks::powervs_tags::fixtures::*;
+use trueup_checks::powervs_tags::testing::*;
 
 /// A cluster that goes, whose gateway holds another's connection; things of somebody else; an orphan.
 fn fleet() -> Given {

@@ -29,7 +29,7 @@ impl Named {
     }
 
     /// `user jane`.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::User(name) => format!("user {name}"),
             Self::Group(name) => format!("group {name}"),

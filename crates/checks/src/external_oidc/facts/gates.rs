@@ -46,7 +46,7 @@ impl Fact for FeatureGates {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(status): Obj<Status> = raw.field("status")?;
         let names = |gates: Vec<Obj<Named>>| {
-            Gates::of(gates.into_iter().filter_map(|Obj(gate)| Gate::of(gate.name.as_deref()?)))
+            Gates::of(gates.into_iter().filter_map(|Obj(gate)| Gate::parse(gate.name.as_deref()?)))
         };
         let mut by_release: Vec<(Box<str>, Gates)> = status
             .feature_gates

@@ -37,7 +37,7 @@ pub struct Node {
 pub struct Failure {
     pub revision: i64,
     pub count: i64,
-    pub says: Box<str>,
+    pub message: Box<str>,
 }
 
 /// The part of `spec.observedConfig` that is about who may log in.
@@ -108,7 +108,7 @@ impl Fact for KubeApiServer {
             let expires = match issuer.expiration_time.as_deref() {
                 None | Some("") => None,
                 Some(text) => {
-                    let bad = |_| raw.misfit("field status.serviceAccountIssuers[].expirationTime is no time");
+                    let bad = |_| raw.misfit("field status.serviceAccountIssuers[].expirationTime is not a time");
                     Some(text.parse().map_err(bad)?)
                 }
             };
@@ -130,11 +130,11 @@ impl From<NodeWire> for Node {
     fn from(wire: NodeWire) -> Self {
         let revision = wire.last_failed_revision.unwrap_or(0);
         let errors = wire.last_failed_revision_errors.unwrap_or_default().join("; ");
-        let says = [wire.last_failed_reason.unwrap_or_default(), errors].join(": ");
+        let message = [wire.last_failed_reason.unwrap_or_default(), errors].join(": ");
         let failure = || Failure {
             revision,
             count: wire.last_failed_count.unwrap_or(0),
-            says: says.trim_matches([':', ' ']).into(),
+            message: message.trim_matches([':', ' ']).into(),
         };
         Self {
             name: wire.node_name.unwrap_or_default(),
@@ -149,7 +149,7 @@ fn observed(raw: &RawObject<'_>, wire: ObservedWire) -> Result<ObservedConfig, M
     let arguments = wire.api_server_arguments.0;
     let list = |name: &str| -> Result<Option<Box<[Box<str>]>>, Misfit> {
         let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else { return Ok(None) };
-        let bad = |_| raw.misfit(format!("field spec.observedConfig.apiServerArguments.{name} is no list of texts"));
+        let bad = |_| raw.misfit(format!("field spec.observedConfig.apiServerArguments.{name} is not a list of texts"));
         serde_json::from_value::<Vec<Box<str>>>(value.clone()).map(|list| Some(list.into())).map_err(bad)
     };
     Ok(ObservedConfig {

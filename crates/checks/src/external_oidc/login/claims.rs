@@ -1,5 +1,10 @@
 //! The first look at a token: whose it is, for whom, and whether it is time for it.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a claim has one or two accepted types; the last arm refuses all others"
+)]
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value as Json};
 
@@ -90,22 +95,22 @@ fn fields(claims: &Map<String, Json>) -> Result<(), Stop> {
     let is_text = |name: &str| matches!(claims.get(name), None | Some(Json::String(_) | Json::Null));
     for (name, by) in [("sub", RefusedBy::Uid), ("nonce", RefusedBy::Username), ("at_hash", RefusedBy::Username)] {
         if !is_text(name) {
-            return Err(refuse(by, name, format!("`{name}` is no text, and such a token can't be read")));
+            return Err(refuse(by, name, format!("`{name}` is not text, and such a token can't be read")));
         }
     }
     if claims.get("iat").is_some_and(|time| seconds(time).is_none()) {
-        return Err(refuse(RefusedBy::Expired, "iat", "`iat` is no number of seconds"));
+        return Err(refuse(RefusedBy::Expired, "iat", "`iat` is not a number of seconds"));
     }
     sources(claims)
 }
 
 /// Every name in `_claim_names` has its source.
 fn sources(claims: &Map<String, Json>) -> Result<(), Stop> {
-    let refused = |says| Err(refuse(RefusedBy::Groups, "_claim_names", says));
+    let refused = |message| Err(refuse(RefusedBy::Groups, "_claim_names", message));
     let names = match claims.get("_claim_names") {
         None | Some(Json::Null) => return Ok(()),
         Some(Json::Object(names)) => names,
-        Some(_) => return refused("`_claim_names` is no object"),
+        Some(_) => return refused("`_claim_names` is not an object"),
     };
     let listed =
         |source: &str| matches!(claims.get("_claim_sources"), Some(Json::Object(all)) if all.contains_key(source));
@@ -141,12 +146,12 @@ pub(super) fn text(value: &Json) -> Option<String> {
 }
 
 fn time(claims: &Map<String, Json>, now: Timestamp) -> Result<(), Stop> {
-    let refused = |rule: &str, says: String| Err(refuse(RefusedBy::Expired, rule, says));
+    let refused = |rule: &str, message: String| Err(refuse(RefusedBy::Expired, rule, message));
     let at =
         |name: &str| claims.get(name).map(|value| seconds(value).and_then(|time| Timestamp::from_second(time).ok()));
     match at("exp") {
         Some(Some(end)) if end < now => return refused("exp", format!("the token expired at {end}")),
-        Some(None) => return refused("exp", "`exp` is no number of seconds".to_owned()),
+        Some(None) => return refused("exp", "`exp` is not a number of seconds".to_owned()),
         Some(Some(_)) | None => {}
     }
     match at("nbf") {
@@ -155,7 +160,7 @@ fn time(claims: &Map<String, Json>, now: Timestamp) -> Result<(), Stop> {
         }
         // Null is a pointer to nothing here, and counts as not given.
         Some(None) if !claims.get("nbf").is_some_and(Json::is_null) => {
-            refused("nbf", "`nbf` is no number of seconds".to_owned())
+            refused("nbf", "`nbf` is not a number of seconds".to_owned())
         }
         Some(_) | None => Ok(()),
     }

@@ -1,5 +1,10 @@
 //! Username, groups, uid and extra from claims.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a claim has one or two accepted types; the last arm refuses all others"
+)]
+
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
@@ -19,17 +24,17 @@ impl Login<'_> {
                 Value::String(name) if !name.is_empty() => Ok(name.to_string()),
                 Value::String(_) => Err(refuse(RefusedBy::Username, expression, "the user name is empty")),
                 other => {
-                    let says = format!("a user name has to be a text, and this is {}", other.type_name());
-                    Err(refuse(RefusedBy::Username, expression, says))
+                    let message = format!("a user name has to be a text, and this is {}", other.type_name());
+                    Err(refuse(RefusedBy::Username, expression, message))
                 }
             };
         }
-        let claim = self.provider.username.claim.as_deref().unwrap_or_default();
+        let claim = self.provider.mappings.username.claim.as_deref().unwrap_or_default();
         let name = self.text(RefusedBy::Username, claim)?;
         if claim == "email" {
             self.email_verified()?;
         }
-        Ok(format!("{}{name}", username_prefix(&self.provider.username, self.provider.issuer_url())))
+        Ok(format!("{}{name}", username_prefix(&self.provider.mappings.username, self.provider.issuer_url())))
     }
 
     /// kube-apiserver takes no name from an e-mail address of which nothing asks whether it was verified.
@@ -40,16 +45,16 @@ impl Login<'_> {
         if !selects(username, "email") {
             return Ok(());
         }
-        let extra = self.provider.extra.iter().filter(|_| self.gates.on(Gate::UidAndExtra));
+        let extra = self.provider.mappings.extra.iter().filter(|_| self.gates.on(Gate::UidAndExtra));
         let extra = extra.filter_map(|one| one.expression.as_deref());
         let rules = self.provider.claim_rules.iter().filter_map(expression_of).map(|(expression, _)| expression);
         let mut looked_at = [username].into_iter().chain(extra).chain(rules);
         match looked_at.any(|expression| selects(expression, "email_verified")) {
             true => Ok(()),
             false => {
-                let says = "the name comes from claims.email, and nothing looks at claims.email_verified: neither the \
+                let message = "the name comes from claims.email, and nothing looks at claims.email_verified: neither the \
                             operator nor kube-apiserver takes such a spec";
-                Err(refuse(RefusedBy::EmailVerified, username, says))
+                Err(refuse(RefusedBy::EmailVerified, username, message))
             }
         }
     }
@@ -58,11 +63,11 @@ impl Login<'_> {
     fn text(&self, by: RefusedBy, claim: &str) -> Result<String, Stop> {
         let value = self.claims.get(claim);
         let value = value.ok_or_else(|| refuse(by, claim, format!("the token has no claim {claim}")))?;
-        text(value).ok_or_else(|| refuse(by, claim, format!("the claim {claim} is no text")))
+        text(value).ok_or_else(|| refuse(by, claim, format!("the claim {claim} is not text")))
     }
 
     fn email_verified(&self) -> Result<(), Stop> {
-        let refused = |says| Err(refuse(RefusedBy::EmailVerified, "email_verified", says));
+        let refused = |message| Err(refuse(RefusedBy::EmailVerified, "email_verified", message));
         match self.claims.get("email_verified") {
             None | Some(Json::Bool(true)) => Ok(()),
             Some(Json::Bool(false) | Json::Null) => refused("the e-mail address is not verified"),
@@ -75,8 +80,8 @@ impl Login<'_> {
             let value = self.evaluate(RefusedBy::Groups, expression, Scope::Claims, &self.value)?;
             return texts(RefusedBy::Groups, expression, &value);
         }
-        let Some(claim) = filled(self.provider.groups.claim.as_deref()) else { return Ok(Vec::new()) };
-        let prefix = self.provider.groups.prefix.as_deref().unwrap_or_default();
+        let Some(claim) = filled(self.provider.mappings.groups.claim.as_deref()) else { return Ok(Vec::new()) };
+        let prefix = self.provider.mappings.groups.prefix.as_deref().unwrap_or_default();
         let Some(value) = self.claims.get(claim) else {
             return self.distributed(claim).map(|()| Vec::new());
         };
@@ -109,7 +114,7 @@ impl Login<'_> {
         if !self.gates.on(Gate::UidAndExtra) {
             return Ok(String::new());
         }
-        let (claim, expression) = match &self.provider.uid {
+        let (claim, expression) = match &self.provider.mappings.uid {
             None => (Some("sub"), None),
             Some(uid) => (filled(uid.claim.as_deref()), filled(uid.expression.as_deref())),
         };
@@ -118,8 +123,8 @@ impl Login<'_> {
             (None, Some(expression)) => match self.evaluate(RefusedBy::Uid, expression, Scope::Claims, &self.value)? {
                 Value::String(uid) => Ok(uid.to_string()),
                 other => {
-                    let says = format!("a uid has to be a text, and this is {}", other.type_name());
-                    Err(refuse(RefusedBy::Uid, expression, says))
+                    let message = format!("a uid has to be a text, and this is {}", other.type_name());
+                    Err(refuse(RefusedBy::Uid, expression, message))
                 }
             },
             (None, None) => Ok(String::new()),
@@ -135,7 +140,7 @@ impl Login<'_> {
             return Ok(extra);
         }
         let mut values = Vec::new();
-        for one in &self.provider.extra {
+        for one in &self.provider.mappings.extra {
             let expression = one.expression.as_deref().unwrap_or_default();
             values.push((one, self.evaluate(RefusedBy::Extra, expression, Scope::Claims, &self.value)?));
         }
@@ -151,7 +156,7 @@ impl Login<'_> {
 
 /// A text, a list of texts, or nothing; empty texts are left out.
 fn texts(by: RefusedBy, expression: &str, value: &Value) -> Result<Vec<String>, Stop> {
-    let wrong = |says: &str| Err(refuse(by, expression, says));
+    let wrong = |message: &str| Err(refuse(by, expression, message));
     match value {
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(Some(text.to_string()).filter(|text| !text.is_empty()).into_iter().collect()),
@@ -166,7 +171,7 @@ fn texts(by: RefusedBy, expression: &str, value: &Value) -> Result<Vec<String>, 
                 match item {
                     Value::String(text) if text.is_empty() => {}
                     Value::String(text) => texts.push(text.to_string()),
-                    _ => return wrong("something in the list is no text"),
+                    _ => return wrong("something in the list is not text"),
                 }
             }
             Ok(texts)

@@ -8,6 +8,11 @@
 //! Elsewhere: whether the spec is right (`validate`); the group `system:authenticated`, which the API server adds to
 //! every user afterwards.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a claim has one or two accepted types; the last arm refuses all others"
+)]
+
 mod claims;
 mod mapping;
 mod token;
@@ -24,7 +29,7 @@ use claims::Claims;
 pub use token::{BadToken, TEXT_MAX as TOKEN_MAX, Token};
 use trueup_cel::{CelError, Fault, Program, Scope, Value};
 
-/// What came of a login.
+/// The result of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Accepted(Identity),
@@ -62,7 +67,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-named_enum! {
+trueup_core::named_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum RefusedBy {
         Issuer = "issuer",
@@ -153,14 +158,14 @@ impl Login<'_> {
     }
 
     fn required_claim(&self, claim: &str, wanted: &str) -> Result<(), Stop> {
-        let refuse = |says: String| Err(refuse(RefusedBy::ClaimRule, format!("{claim} = {wanted}"), says));
+        let refuse = |message: String| Err(refuse(RefusedBy::ClaimRule, format!("{claim} = {wanted}"), message));
         match self.claims.get(claim) {
             None => refuse(format!("required claim {claim} is not in the token")),
             Some(Json::String(value)) if value == wanted => Ok(()),
             // Go reads null into a text as an empty one.
             Some(Json::Null) if wanted.is_empty() => Ok(()),
             Some(Json::String(_) | Json::Null) => refuse(format!("required claim {claim} has another value")),
-            Some(_) => refuse(format!("required claim {claim} is no text")),
+            Some(_) => refuse(format!("required claim {claim} is not text")),
         }
     }
 
@@ -184,7 +189,7 @@ impl Login<'_> {
     fn sources(&self) -> Result<(), Stop> {
         let sources = self.provider.sources.as_deref().filter(|_| self.gates.on(Gate::ExternalClaims));
         let Some(source) = sources.and_then(<[ClaimsSource]>::first) else { return Ok(()) };
-        let host = source.hostname.as_deref().unwrap_or_default();
+        let host = source.url.hostname.as_deref().unwrap_or_default();
         Err(Stop::NotVerifiable(format!("claims would be fetched from {host:?} (externalClaimsSources)")))
     }
 

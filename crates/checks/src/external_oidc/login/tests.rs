@@ -1,5 +1,7 @@
 //! Claims and the identity they become, or who refuses.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -49,7 +51,7 @@ fn refused_by(answer: &Answer) -> Option<&'static str> {
 }
 
 /// Username, uid, groups and extra, in one text.
-fn told(answer: &Answer) -> String {
+fn shown(answer: &Answer) -> String {
     match answer {
         Answer::Accepted(Identity { username, uid, groups, extra, .. }) => {
             format!("{username}|{uid}|{}|{extra:?}", groups.join(","))
@@ -83,7 +85,7 @@ fn a_name_from_an_address_needs_somebody_to_ask_whether_it_was_verified() {
     ];
     for (case, mappings, more, expected) in cases {
         let claims = json!({"sub": "1", "email": "j@x", "email_verified": true});
-        assert_eq!(told(&answer(&spec(mappings, more), claims)), expected, "case: {case}");
+        assert_eq!(shown(&answer(&spec(mappings, more), claims)), expected, "case: {case}");
     }
 }
 
@@ -94,7 +96,7 @@ fn claims_that_would_be_fetched_make_it_not_verifiable_and_only_where_they_count
         "mappings": [{"name": "groups", "expression": "response.groups"}],
     }]});
     let spec = spec(by_sub(), sources);
-    let with = |gates: &Gates, claims: Json| told(&login(&spec, gates, &token(claims), now()));
+    let with = |gates: &Gates, claims: Json| shown(&login(&spec, gates, &token(claims), now()));
     let sourcing = Gates::of([Gate::ExternalOidc, Gate::UidAndExtra, Gate::UpstreamParity, Gate::ExternalClaims]);
     assert_eq!(with(&sourcing, json!({"sub": "jane"})), "not verifiable");
     assert_eq!(with(&sourcing, json!({"sub": "jane", "aud": "x"})), "refused by audience", "that comes before");
@@ -283,7 +285,7 @@ fn names_and_groups_come_out_as_kube_apiserver_makes_them() {
         ("extra that is a number", with_extra("claims.x"), json!({"sub": "j", "x": 1}), "refused by extra"),
     ];
     for (case, mappings, claims, expected) in cases {
-        assert_eq!(told(&answer(&spec(mappings, json!({})), claims)), expected, "case: {case}");
+        assert_eq!(shown(&answer(&spec(mappings, json!({})), claims)), expected, "case: {case}");
     }
 }
 
@@ -298,7 +300,7 @@ fn gates_decide_what_counts() {
     let more = json!({"userValidationRules": [{"expression": "false", "message": "never"}]});
     let spec = spec(mappings, more);
     let old = login(&spec, &Gates::default(), &token(json!({"sub": "j", "g": "a"})), now());
-    assert_eq!(told(&old), "j||a|{}");
+    assert_eq!(shown(&old), "j||a|{}");
     assert_eq!(refused_by(&answer(&spec, json!({"sub": "j", "g": "a"}))), Some("uid"));
 }
 
@@ -314,13 +316,13 @@ fn issuer_audience_and_time_come_first() {
     let seconds = now().as_second();
     let one = || spec_of(ISSUER, json!(["app"]));
     let two = || spec_of(ISSUER, json!(["app", "other"]));
-    // Whoever passes the first look is refused by the name that is not there.
+    // A token that passes the first check is refused because the name is missing.
     let passed = "username";
     let cases = [
         ("nothing given", one(), json!({}), passed),
         ("another issuer", one(), json!({"iss": "https://other"}), "issuer"),
         ("a slash too many", one(), json!({"iss": "https://idp.example.com/"}), "issuer"),
-        ("an issuer that is no text", one(), json!({"iss": 1}), "issuer"),
+        ("an issuer that is not text", one(), json!({"iss": 1}), "issuer"),
         (
             "google without its scheme",
             spec_of("https://accounts.google.com", json!(["app"])),
@@ -356,7 +358,7 @@ fn issuer_audience_and_time_come_first() {
 fn what_was_not_given_is_assumed_and_listed() {
     let accepted = |claims: Json| match answer(&spec(by_sub(), json!({})), claims) {
         Answer::Accepted(identity) => identity.assumed,
-        other => panic!("{other:?}"),
+        other @ (Answer::Refused(_) | Answer::NotVerifiable(_)) => panic!("{other:?}"),
     };
     assert_eq!(accepted(json!({"sub": "j"})), ["iss", "aud", "exp"]);
     assert_eq!(
@@ -365,7 +367,7 @@ fn what_was_not_given_is_assumed_and_listed() {
     );
     // An expression sees what was assumed.
     let by_issuer = spec(json!({"username": {"expression": "claims.iss + claims.aud"}}), json!({}));
-    assert_eq!(told(&answer(&by_issuer, json!({"sub": "j"}))), "https://idp.example.comapp|j||{}");
+    assert_eq!(shown(&answer(&by_issuer, json!({"sub": "j"}))), "https://idp.example.comapp|j||{}");
 }
 
 #[test]
@@ -398,7 +400,7 @@ fn rules_refuse_with_their_message() {
             "a claim that is a number",
             rules(json!([required("hd", "1")])),
             json!({"hd": 1}),
-            Some(refused(ClaimRule, "hd = 1", "required claim hd is no text")),
+            Some(refused(ClaimRule, "hd = 1", "required claim hd is not text")),
         ),
         ("a rule that holds", rules(json!([cel("claims.n > 1", "too few")])), json!({"n": 2}), None),
         (

@@ -19,7 +19,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Why a text is no token. No variant holds any of the text.
+/// Why a text is not a token. No variant holds any of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadToken {
     #[error("it is longer than {TEXT_MAX} bytes")]
@@ -28,13 +28,13 @@ pub enum BadToken {
     Empty,
     #[error("it is JSON, and claims have to be a JSON object")]
     NoObject,
-    #[error("it is no JSON (line {line}, column {column})")]
+    #[error("it is not JSON (line {line}, column {column})")]
     NoJson { line: usize, column: usize },
     #[error("it is neither JSON nor a JWT, which has three parts with dots between")]
     NoJwt,
     #[error("the {0} of the JWT is no base64url")]
     Base64(Part),
-    #[error("the {0} of the JWT is no JSON object")]
+    #[error("the {0} of the JWT is not a JSON object")]
     PartNoObject(Part),
     #[error("the JWT names no algorithm (`alg`)")]
     NoAlgorithm,

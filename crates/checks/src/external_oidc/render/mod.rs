@@ -56,12 +56,12 @@ pub fn username_prefix(username: &Username, issuer: &str) -> String {
 
 /// The username expression, where expressions count.
 pub fn username_expression<'p>(provider: &'p Provider, gates: &Gates) -> Option<&'p str> {
-    filled(provider.username.expression.as_deref()).filter(|_| gates.on(Gate::UpstreamParity))
+    filled(provider.mappings.username.expression.as_deref()).filter(|_| gates.on(Gate::UpstreamParity))
 }
 
 /// The groups expression, where expressions count.
 pub fn groups_expression<'p>(provider: &'p Provider, gates: &Gates) -> Option<&'p str> {
-    filled(provider.groups.expression.as_deref()).filter(|_| gates.on(Gate::UpstreamParity))
+    filled(provider.mappings.groups.expression.as_deref()).filter(|_| gates.on(Gate::UpstreamParity))
 }
 
 /// A text that is there and not empty.
@@ -125,6 +125,7 @@ impl Named for Option<Option<String>> {
 fn mappings(provider: &Provider, gates: &Gates) -> String {
     let mapped = gates.on(Gate::UidAndExtra);
     let extra: Vec<String> = provider
+        .mappings
         .extra
         .iter()
         .filter(|_| mapped)
@@ -148,8 +149,8 @@ fn username(provider: &Provider, gates: &Gates) -> String {
         return object([("expression", Some(text(expression)))]);
     }
     object([
-        ("claim", filled(provider.username.claim.as_deref()).map(text)),
-        ("prefix", Some(text(&username_prefix(&provider.username, provider.issuer_url())))),
+        ("claim", filled(provider.mappings.username.claim.as_deref()).map(text)),
+        ("prefix", Some(text(&username_prefix(&provider.mappings.username, provider.issuer_url())))),
     ])
 }
 
@@ -158,13 +159,13 @@ fn groups(provider: &Provider, gates: &Gates) -> String {
         return object([("expression", Some(text(expression)))]);
     }
     object([
-        ("claim", filled(provider.groups.claim.as_deref()).map(text)),
-        ("prefix", Some(text(provider.groups.prefix.as_deref().unwrap_or_default()))),
+        ("claim", filled(provider.mappings.groups.claim.as_deref()).map(text)),
+        ("prefix", Some(text(provider.mappings.groups.prefix.as_deref().unwrap_or_default()))),
     ])
 }
 
 fn uid(provider: &Provider) -> String {
-    match &provider.uid {
+    match &provider.mappings.uid {
         None => object([("claim", Some(text("sub")))]),
         Some(uid) => object([
             ("claim", filled(uid.claim.as_deref()).map(text)),
@@ -226,7 +227,10 @@ fn claims_source(source: &ClaimsSource, ca: CaLookup<'_>) -> Option<String> {
         ("tls", tls),
         (
             "url",
-            Some(object([("hostname", given(&source.hostname)), ("pathExpression", given(&source.path_expression))])),
+            Some(object([
+                ("hostname", given(&source.url.hostname)),
+                ("pathExpression", given(&source.url.path_expression)),
+            ])),
         ),
         ("mappings", list(&mappings)),
         ("conditions", list(&conditions)),

@@ -16,7 +16,7 @@ fn the_bytes_are_those_of_the_operators_generator() {
         let case: Value = serde_json::from_str(line).unwrap();
         let spec = AuthSpec::from_json(&case["spec"]).unwrap();
         let gates =
-            Gates::of(case["gates"].as_array().unwrap().iter().filter_map(|gate| Gate::of(gate.as_str().unwrap())));
+            Gates::of(case["gates"].as_array().unwrap().iter().filter_map(|gate| Gate::parse(gate.as_str().unwrap())));
         let ca = |name: &str| case["ca"][name].as_str().map_or(CaBundle::Absent, CaBundle::Text);
         let rendered = render(&spec, &gates, &ca);
         assert_eq!(rendered.as_deref(), case["json"].as_str(), "case: {}", case["name"]);

@@ -30,7 +30,7 @@ fn hosted_guests_and_other_kubernetes_have_no_finding_and_are_asked_for_nothing(
     let plain = bare.clone().config_map("default", "x", json!({}));
     let only_infrastructure = ["config.openshift.io/v1/infrastructures"];
     let cases: [(&str, Given, &[&str]); 6] = [
-        ("told to be a guest", given().hosted(), &[]),
+        ("configured as a guest", given().hosted(), &[]),
         ("a guest by its topology", external, &only_infrastructure),
         ("a plain folder", plain.clone(), &[]),
         ("a plain server", plain.serving(&[("", "configmaps"), ("", "secrets")]), &[]),

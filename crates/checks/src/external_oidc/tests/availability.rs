@@ -66,8 +66,8 @@ fn a_type_other_than_oidc_is_fine_unless_a_revision_that_runs_still_carries_it()
         ("none carries it", integrated(), "match"),
         ("one does", integrated().nodes(&[(7, 0), (6, 7)]).revision(6), "blocked"),
         ("one on its way does", integrated().nodes(&[(7, 6), (7, 0)]).revision(6), "match"),
-        ("it has the file and does not use it", integrated().revision(7).told(7, &on_oauth()), "match"),
-        ("it has both", integrated().revision(7).told(7, &both_at_once()), "blocked"),
+        ("it has the file and does not use it", integrated().revision(7).revision_config(7, &on_oauth()), "match"),
+        ("it has both", integrated().revision(7).revision_config(7, &both_at_once()), "blocked"),
     ];
     for (case, given, state) in states {
         assert_eq!(given.judged().find(ROLLOUT).unwrap().judgement.state.as_str(), state, "case: {case}");
@@ -118,17 +118,32 @@ fn rule_4_a_node_without_a_revision_is_an_error() {
 
 #[test]
 fn rule_5_every_revision_that_runs_must_be_on_oidc_alone() {
-    let without_argument = |config: serde_json::Value| given().told(7, &config);
+    let without_argument = |config: serde_json::Value| given().revision_config(7, &config);
     let mut metadata = on_oidc();
     metadata["authConfig"]["oauthMetadataFile"] = json!("/x");
     let mut no_metadata = on_oidc();
     no_metadata["authConfig"] = json!({});
-    let one_behind = || given().nodes(&[(7, 0), (6, 7), (7, 0)]).told(6, &on_oauth());
+    let one_behind = || given().nodes(&[(7, 0), (6, 7), (7, 0)]).revision_config(6, &on_oauth());
     both([
         ("one behind", one_behind(), "rolling-out", "match"),
-        ("all behind, none on its way", given().nodes(&[(6, 0)]).told(6, &on_oauth()), "not-available", "match"),
-        ("all behind, one on its way", given().nodes(&[(6, 7), (6, 0)]).told(6, &on_oauth()), "rolling-out", "match"),
-        ("on its way without the file", given().nodes(&[(5, 6)]).told(5, &on_oauth()), "not-available", "match"),
+        (
+            "all behind, none on its way",
+            given().nodes(&[(6, 0)]).revision_config(6, &on_oauth()),
+            "not-available",
+            "match",
+        ),
+        (
+            "all behind, one on its way",
+            given().nodes(&[(6, 7), (6, 0)]).revision_config(6, &on_oauth()),
+            "rolling-out",
+            "match",
+        ),
+        (
+            "on its way without the file",
+            given().nodes(&[(5, 6)]).revision_config(5, &on_oauth()),
+            "not-available",
+            "match",
+        ),
         ("no config of the revision", given().without_in("openshift-kube-apiserver", "config-7"), "unknown", "unknown"),
         (
             "no file of the revision",
@@ -136,12 +151,12 @@ fn rule_5_every_revision_that_runs_must_be_on_oidc_alone() {
             "not-available",
             "match",
         ),
-        ("webhook and file", given().told(7, &both_at_once()), "rolling-out", "match"),
+        ("webhook and file", given().revision_config(7, &both_at_once()), "rolling-out", "match"),
         ("no argument", without_argument(argument(json!(null))), "rolling-out", "match"),
         ("another path", without_argument(argument(json!(["/elsewhere"]))), "rolling-out", "match"),
         ("two paths", without_argument(argument(json!(["/elsewhere", "/x"]))), "rolling-out", "match"),
-        ("metadata served", given().told(7, &metadata), "rolling-out", "match"),
-        ("metadata not mentioned", given().told(7, &no_metadata), "rolling-out", "match"),
+        ("metadata served", given().revision_config(7, &metadata), "rolling-out", "match"),
+        ("metadata not mentioned", given().revision_config(7, &no_metadata), "rolling-out", "match"),
         (
             "no config.yaml",
             given().config_map("openshift-kube-apiserver", "config-7", json!({})),

@@ -1,5 +1,7 @@
 //! `auth-config`, kube-apiserver's copy of it, and what kube-apiserver's operator observed.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -254,7 +256,7 @@ fn what_has_another_shape_than_its_kind_promises_is_unknown() {
                 "unknown",
             ),
             (
-                "an argument that is no list",
+                "an argument that is not a list",
                 given().set(
                     "KubeAPIServer",
                     "spec.observedConfig",

@@ -24,7 +24,7 @@ fn twists() -> Vec<Twist> {
         |given| given.nodes(&[(7, 0), (6, 7)]),
         |given| given.nodes(&[(0, 7)]),
         |given| given.revision(6),
-        |given| given.told(7, &on_oauth()),
+        |given| given.revision_config(7, &on_oauth()),
         |given| given.without_in("openshift-config-managed", "auth-config"),
         |given| given.file("openshift-kube-apiserver", "auth-config", "{}"),
         |given| given.file("openshift-oauth-apiserver", "auth-config", RENDERED),

@@ -11,7 +11,7 @@ mod stack;
 mod switching;
 mod trying;
 
-use super::fixtures::*;
+use super::testing::*;
 use crate::testing::{Fixture, Follow, each, now};
 use trueup_core::engine::GateName;
 

@@ -23,7 +23,7 @@ fn panels(given: &Given, subject: &str) -> Vec<Panel> {
     shown(given, subject, |domain, subject, view| domain.panels(subject, view))
 }
 
-fn told(steps: &[Step]) -> Vec<(&str, State, &str)> {
+fn step_lines(steps: &[Step]) -> Vec<(&str, State, &str)> {
     steps.iter().map(|step| (step.label.as_str(), step.state.unwrap(), step.note.as_str())).collect()
 }
 
@@ -36,12 +36,12 @@ fn every_node_shows_the_revision_it_runs_and_where_it_goes() {
           "lastFailedCount": 2, "lastFailedReason": "InstallerFailed", "lastFailedRevisionErrors": ["boom"] },
         { "nodeName": "d", "currentRevision": 5 },
     ]);
-    let rolling = given().told(6, &on_oauth()).set("KubeAPIServer", "status.nodeStatuses", failed);
+    let rolling = given().revision_config(6, &on_oauth()).set("KubeAPIServer", "status.nodeStatuses", failed);
     let rolling = rolling.file("openshift-kube-apiserver", "auth-config-5", "{}");
     let panels = panels(&rolling, "KubeAPIServer/_/cluster");
     let [Panel::Strip { steps, .. }, Panel::Lines { lines, .. }, ..] = panels.as_slice() else { panic!("{panels:?}") };
     assert_eq!(
-        told(steps),
+        step_lines(steps),
         [
             ("a", State::Match, "7: OIDC alone"),
             ("b", State::Stale, "6 → 7: no auth-config"),
@@ -72,7 +72,11 @@ fn the_next_thing_that_is_awaited_is_said() {
             "waiting for kube-apiserver's operator to copy auth-config",
         ),
         ("a node on its way", given().nodes(&[(7, 0), (6, 7)]), "waiting for master-1 to go from revision 6 to 7"),
-        ("the first of two revisions", given().told(7, &both), "waiting for the second revision, without the webhook"),
+        (
+            "the first of two revisions",
+            given().revision_config(7, &both),
+            "waiting for the second revision, without the webhook",
+        ),
         ("no revision yet", given().nodes(&[(6, 0)]), "waiting for the next revision"),
     ];
     for (case, given, expected) in cases {
@@ -88,7 +92,7 @@ fn the_way_of_a_switch_breaks_where_it_is_stuck() {
     let panels = panels(&stuck, "Authentication/_/cluster");
     let Some(Panel::Chain { links, .. }) = panels.first() else { panic!("{panels:?}") };
     assert_eq!(
-        told(links),
+        step_lines(links),
         [
             ("Authentication", State::Match, "valid"),
             ("auth-config", State::Match, "match"),

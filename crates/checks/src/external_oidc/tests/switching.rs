@@ -1,5 +1,7 @@
 //! The switch to OIDC as an edit somebody reviews: where it is offered, what it would send, what blocks it.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -50,9 +52,9 @@ fn draft(given: &Given) -> Option<ActionDraft> {
     remedy.pop()
 }
 
-fn says(given: &Given) -> String {
+fn message(given: &Given) -> String {
     let judged = given.judged();
-    judged.find(SUBJECT).unwrap().explanation.evidence.iter().map(|line| format!("{}\n", line.says)).collect()
+    judged.find(SUBJECT).unwrap().explanation.evidence.iter().map(|line| format!("{}\n", line.message)).collect()
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn it_is_offered_where_it_is_asked_for_and_providers_are_listed() {
     ];
     for (case, given, expected) in cases {
         assert_eq!(draft(&given).is_some(), expected, "case: {case}");
-        assert_eq!(says(&given).contains("rollback from OIDC"), expected, "case: {case}");
+        assert_eq!(message(&given).contains("rollback from OIDC"), expected, "case: {case}");
     }
 }
 
@@ -113,7 +115,7 @@ fn a_server_that_lacks_a_kind_is_not_asked_to_export_it() {
 }
 
 #[test]
-fn whatever_could_shut_people_out_blocks_it() {
+fn every_lockout_risk_blocks_it() {
     let spec = |change: &dyn Fn(&mut Value)| {
         let mut spec = prepared();
         change(&mut spec["oidcProviders"][0]);
@@ -147,7 +149,7 @@ fn whatever_could_shut_people_out_blocks_it() {
             &[(GateName::OperatorOwned, "kas-would-refuse")],
         ),
         (
-            "gates nobody may read",
+            "gates that cannot be read",
             ready().incomplete("config.openshift.io/v1/featuregates"),
             &[(GateName::NotComplete, "what the spec would come to with type OIDC is not known")],
         ),
@@ -155,17 +157,17 @@ fn whatever_could_shut_people_out_blocks_it() {
         (
             "no way in by certificate",
             ready().without_in("openshift-config", ca),
-            &[(GateName::Access, "nobody can come back")],
+            &[(GateName::Access, "locks every user out")],
         ),
         (
             "its authority has ended",
             ready().config_map("openshift-config", ca, authority(2025)),
-            &[(GateName::Access, "nobody can come back")],
+            &[(GateName::Access, "locks every user out")],
         ),
         (
             "its authority can't be read",
             ready().config_map("openshift-config", ca, json!({ "ca-bundle.crt": "-----BEGIN X-----" })),
-            &[(GateName::Access, "nobody can come back")],
+            &[(GateName::Access, "locks every user out")],
         ),
         (
             "whether there is one is not known",
@@ -173,11 +175,11 @@ fn whatever_could_shut_people_out_blocks_it() {
             &[(GateName::NotComplete, "client certificates for administrators is not known")],
         ),
         (
-            "bindings nobody may read",
+            "bindings that cannot be read",
             ready().incomplete("rbac.authorization.k8s.io/v1/rolebindings"),
             &[(GateName::NotComplete, "which users and groups stop matching is not known")],
         ),
-        ("nobody is an administrator by that name", prefixed("idp:"), &[(GateName::Access, "bind one first")]),
+        ("no administrator has that name", prefixed("idp:"), &[(GateName::Access, "bind one first")]),
         (
             "only Kubernetes' own names",
             ready().without("ClusterRoleBinding", "admins").binding(
@@ -218,14 +220,14 @@ fn the_names_that_stop_matching_are_listed() {
         .binding(None, "bots", "view", &[("ServiceAccount", "robot"), ("Group", "system:authenticated")])
         .binding(Some("team"), "edit", "edit", &[("User", "kube:admin"), ("Group", "ops")]);
     assert!(
-        says(&people).contains("though bindings name them: group ops; the others match whom the provider calls so")
+        message(&people).contains("though bindings name them: group ops; the others match whom the provider calls so")
     );
     let mut spec = prepared();
     spec["oidcProviders"][0]["claimMappings"]["username"] = json!({ "claim": "sub" });
-    let told = says(&people.clone().spec(spec));
+    let warning = message(&people.clone().spec(spec));
     let expected = "no token can become these any more, though bindings name them: group ops, user jo@x.example, user kube:admin\n";
-    assert!(told.contains(expected), "{told}");
-    let restricted = says(&people.restriction("team", "only-us"));
+    assert!(warning.contains(expected), "{warning}");
+    let restricted = message(&people.restriction("team", "only-us"));
     assert!(restricted.contains("no longer enforced: team/only-us"), "{restricted}");
 }
 

@@ -19,19 +19,19 @@ pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &
         let registered = inputs.clients.iter().any(|status| status.component == client.component);
         let built_in = namespace == CONSOLE_NAMESPACE && matches!(name.as_str(), "console" | "cli");
         if !registered && !built_in {
-            let says = "no component of this name has registered in status.oidcClients, so updates are refused";
-            findings.warn(WarningCode::ClientUnknownComponent, format!("{at}.componentName"), name, says);
+            let message = "no component of this name has registered in status.oidcClients, so updates are refused";
+            findings.warn(WarningCode::ClientUnknownComponent, format!("{at}.componentName"), name, message);
         }
         let is_console = namespace == CONSOLE_NAMESPACE && name == "console";
         let path = format!("{at}.clientSecret.name");
         match &client.secret {
             Some(secret) if (inputs.secret)(secret) == Presence::Absent => {
-                let says = "there is no such Secret in openshift-config";
-                findings.warn(WarningCode::ClientSecretMissing, path, secret, says);
+                let message = "there is no such Secret in openshift-config";
+                findings.warn(WarningCode::ClientSecretMissing, path, secret, message);
             }
             None if is_console => {
-                let says = "the console needs a client secret and none is named";
-                findings.warn(WarningCode::ClientSecretMissing, path, "", says);
+                let message = "the console needs a client secret and none is named";
+                findings.warn(WarningCode::ClientSecretMissing, path, "", message);
             }
             Some(_) | None => {}
         }

@@ -5,7 +5,7 @@ use super::super::pem::count_certificates;
 use super::super::problem::{Code, Refuser, WarningCode};
 use super::super::render::filled;
 use super::super::spec::{AuthSpec, Provider, TrustedIssuer};
-use super::{About, Findings, Length, Slip};
+use super::{About, Findings, Length};
 use trueup_cel::url::{self, GoUrl, UserInfo};
 
 /// What kube-apiserver trusts when no issuer is set.
@@ -22,14 +22,13 @@ pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &
     if let Some(name) = &provider.issuer.ca {
         let bundle = certificate_authority(findings, inputs, name, &format!("{at}.issuerCertificateAuthority.name"));
         if let Some(Err(bad)) = bundle.map(count_certificates) {
-            findings.problem(Slip {
-                code: Code::CaInvalid,
-                path: format!("{at}.issuerCertificateAuthority.name"),
-                value: name,
-                why: &format!("the bundle in openshift-config/{name} is of no use: {bad}"),
-                remedy: "put PEM certificates into its key ca-bundle.crt",
-                refuser: Refuser::Operator,
-            });
+            findings.problem(
+                Code::CaInvalid,
+                Refuser::Operator,
+                format!("{at}.issuerCertificateAuthority.name"),
+                name,
+                format!("the bundle in openshift-config/{name} is of no use: {bad}"),
+            );
         }
     }
     warn_of_no_host(findings, provider, &format!("{at}.issuerURL"));
@@ -40,14 +39,7 @@ fn issuer_url(findings: &mut Findings, text: &str, path: &str) {
         return;
     }
     if let Some((refuser, why)) = issuer_fault(text) {
-        findings.problem(Slip {
-            code: Code::IssuerUrlInvalid,
-            path: path.to_owned(),
-            value: text,
-            why: &why,
-            remedy: "write it exactly as the provider's tokens carry it in `iss`: https, no query, no fragment, no user",
-            refuser,
-        });
+        findings.problem(Code::IssuerUrlInvalid, refuser, path, text, why);
     }
 }
 
@@ -84,14 +76,7 @@ fn issuer_fault(text: &str) -> Option<(Refuser, String)> {
 fn service_account_issuers(findings: &mut Findings, inputs: &Inputs<'_>, text: &str, path: &str) {
     let AuthSpec { service_account_issuer, .. } = inputs.authentication;
     let mut found = |refuser, why: &str| {
-        findings.problem(Slip {
-            code: Code::IssuerIsServiceAccountIssuer,
-            path: path.to_owned(),
-            value: text,
-            why,
-            remedy: "use another issuer URL, or wait until the old service account issuer has expired",
-            refuser,
-        });
+        findings.problem(Code::IssuerIsServiceAccountIssuer, refuser, path, text, why);
     };
     if text.is_empty() {
         return;
@@ -100,8 +85,8 @@ fn service_account_issuers(findings: &mut Findings, inputs: &Inputs<'_>, text: &
         return found(Refuser::Operator, "it is spec.serviceAccountIssuer as well");
     }
     let Some(trusted) = inputs.service_account_issuers else {
-        let says = format!("{path}: which issuers kube-apiserver trusts for service accounts is not known");
-        return findings.unknown(About::Starting, says);
+        let message = format!("{path}: which issuers kube-apiserver trusts for service accounts is not known");
+        return findings.unknown(About::Starting, message);
     };
     let unexpired = |issuer: &&TrustedIssuer| issuer.expires.is_none_or(|expires| expires > inputs.now);
     let names: Vec<&str> = trusted.iter().filter(unexpired).map(|issuer| issuer.name.as_str()).collect();
@@ -114,14 +99,7 @@ fn service_account_issuers(findings: &mut Findings, inputs: &Inputs<'_>, text: &
 fn audiences(findings: &mut Findings, provider: &Provider, path: &str) {
     let audiences = &provider.issuer.audiences;
     let mut empty = |path: String, why| {
-        findings.problem(Slip {
-            code: Code::AudiencesEmpty,
-            path,
-            value: "",
-            why,
-            remedy: "list the client ids the tokens are made for",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(Code::AudiencesEmpty, Refuser::Schema, path, "", why);
     };
     if audiences.is_empty() {
         empty(path.to_owned(), "there is none");
@@ -131,14 +109,13 @@ fn audiences(findings: &mut Findings, provider: &Provider, path: &str) {
     }
     for (index, audience) in audiences.iter().enumerate() {
         if !audience.is_empty() && audiences[..index].contains(audience) {
-            findings.problem(Slip {
-                code: Code::AudienceDuplicate,
-                path: format!("{path}[{index}]"),
-                value: audience,
-                why: "it is listed before",
-                remedy: "list it once",
-                refuser: Refuser::Schema,
-            });
+            findings.problem(
+                Code::AudienceDuplicate,
+                Refuser::Schema,
+                format!("{path}[{index}]"),
+                audience,
+                "it is listed before",
+            );
         }
     }
     findings.count_limit(path, audiences.len(), 10);
@@ -149,24 +126,10 @@ fn discovery_url(findings: &mut Findings, text: &str, issuer: &str, path: &str) 
         return;
     }
     if let Some((refuser, why)) = discovery_fault(text) {
-        findings.problem(Slip {
-            code: Code::DiscoveryUrlInvalid,
-            path: path.to_owned(),
-            value: text,
-            why: &why,
-            remedy: "write the whole https URL of the discovery document, without query, fragment or user",
-            refuser,
-        });
+        findings.problem(Code::DiscoveryUrlInvalid, refuser, path, text, why);
     }
     if !text.is_empty() && text.trim_end_matches('/') == issuer.trim_end_matches('/') {
-        findings.problem(Slip {
-            code: Code::DiscoveryUrlEqualsIssuer,
-            path: path.to_owned(),
-            value: text,
-            why: "it is the issuer URL again",
-            remedy: "leave it out: the issuer's own document is the default",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(Code::DiscoveryUrlEqualsIssuer, Refuser::Schema, path, text, "it is the issuer URL again");
     }
 }
 
@@ -205,24 +168,19 @@ pub(super) fn certificate_authority<'a>(
     name: &str,
     path: &str,
 ) -> Option<&'a str> {
-    let mut missing = |code, why: &str, remedy: &str| {
-        findings.problem(Slip { code, path: path.to_owned(), value: name, why, remedy, refuser: Refuser::Operator });
-    };
     match (inputs.ca)(name) {
         CaBundle::Text(bundle) => return Some(bundle),
-        CaBundle::Absent => missing(
-            Code::CaConfigmapMissing,
-            &format!("there is no ConfigMap openshift-config/{name}"),
-            "create it with the key ca-bundle.crt",
-        ),
-        CaBundle::KeyMissing => missing(
-            Code::CaKeyMissing,
-            &format!("ConfigMap openshift-config/{name} has no text under ca-bundle.crt"),
-            "put the bundle under data, key ca-bundle.crt (binaryData is not read)",
-        ),
+        CaBundle::Absent => {
+            let why = format!("there is no ConfigMap openshift-config/{name}");
+            findings.problem(Code::CaConfigmapMissing, Refuser::Operator, path, name, why);
+        }
+        CaBundle::KeyMissing => {
+            let why = format!("ConfigMap openshift-config/{name} has no text under ca-bundle.crt");
+            findings.problem(Code::CaKeyMissing, Refuser::Operator, path, name, why);
+        }
         CaBundle::Unknown => {
-            let says = format!("{path}: what ConfigMap openshift-config/{name} holds is not known");
-            findings.unknown(About::Writing, says);
+            let message = format!("{path}: what ConfigMap openshift-config/{name} holds is not known");
+            findings.unknown(About::Writing, message);
         }
     }
     None
@@ -233,7 +191,7 @@ fn warn_of_no_host(findings: &mut Findings, provider: &Provider, path: &str) {
     let text = provider.issuer_url();
     let hostless = url::parse(text).is_ok_and(|url| url.scheme == "https" && url.host.is_empty());
     if hostless && issuer_fault(text).is_none() && filled(provider.issuer.discovery_url.as_deref()).is_none() {
-        let says = "it has no host, so the discovery document can't be fetched";
-        findings.warn(WarningCode::DiscoveryUnreachable, path, text, says);
+        let message = "it has no host, so the discovery document can't be fetched";
+        findings.warn(WarningCode::DiscoveryUnreachable, path, text, message);
     }
 }

@@ -5,7 +5,7 @@ use super::super::gates::{Gate, Gates};
 use super::super::problem::{Code, Refuser, WarningCode};
 use super::super::render::{filled, username_expression, username_prefix};
 use super::super::spec::{ClaimOrExpression, PrefixPolicy, Provider};
-use super::{Findings, Length, Slip, Wants};
+use super::{Findings, Length, Wants};
 use trueup_cel::{Program, Scope, Text};
 
 /// The expressions that matter to later rules.
@@ -24,14 +24,14 @@ pub(super) fn validate(findings: &mut Findings, gates: &Gates, provider: &Provid
     groups(findings, gates, provider, &format!("{at}.groups"));
     let mut extra = Vec::new();
     if gates.on(Gate::UidAndExtra) {
-        uid(findings, provider.uid.as_ref(), &format!("{at}.uid"));
+        uid(findings, provider.mappings.uid.as_ref(), &format!("{at}.uid"));
         extra = self::extra(findings, provider, &format!("{at}.extra"));
     }
     Compiled { username, extra }
 }
 
 fn username(findings: &mut Findings, gates: &Gates, provider: &Provider, at: &str) -> Option<Program> {
-    let username = &provider.username;
+    let username = &provider.mappings.username;
     let claim = username.claim.as_deref();
     let expression = username.expression.as_deref().filter(|_| gates.on(Gate::UpstreamParity));
     // Before expressions the CRD wants neither field, and the operator wants the claim.
@@ -52,97 +52,63 @@ fn either(findings: &mut Findings, code: Code, given: (Option<&str>, Option<&str
         (Some(_), Some(_)) => "there are both a claim and an expression",
         (Some(_), None) | (None, Some(_)) => return,
     };
-    findings.problem(Slip {
-        code,
-        path: at.to_owned(),
-        value: given.0.unwrap_or_default(),
-        why,
-        remedy: "set exactly one of claim and expression",
-        refuser,
-    });
+    findings.problem(code, refuser, at, given.0.unwrap_or_default(), why);
 }
 
 fn prefix(findings: &mut Findings, provider: &Provider, has_expression: bool, at: &str) {
-    let username = &provider.username;
-    let mut problem = |code, path: &str, value: &str, why, remedy| {
-        let path = format!("{at}.{path}");
-        findings.problem(Slip { code, path, value, why, remedy, refuser: Refuser::Schema });
+    let username = &provider.mappings.username;
+    let mut problem = |code, field: &str, value: &str, why: &str| {
+        findings.problem(code, Refuser::Schema, format!("{at}.{field}"), value, why);
     };
     match (&username.policy, username.prefix.as_deref()) {
         (PrefixPolicy::Prefix, prefix) => {
             if has_expression {
-                problem(
-                    Code::UsernamePrefixWithExpression,
-                    "prefixPolicy",
-                    "Prefix",
-                    "an expression gives the whole name",
-                    "write the prefix into the expression",
-                );
+                let why = "an expression gives the whole name";
+                problem(Code::UsernamePrefixWithExpression, "prefixPolicy", "Prefix", why);
             }
             if filled(prefix).is_none() {
-                problem(
-                    Code::UsernamePrefixMissing,
-                    "prefix.prefixString",
-                    "",
-                    "the policy is Prefix and there is none",
-                    "set prefix.prefixString, or the policy NoPrefix",
-                );
+                let why = "the policy is Prefix and there is none";
+                problem(Code::UsernamePrefixMissing, "prefix.prefixString", "", why);
             }
         }
-        (PrefixPolicy::NoOpinion | PrefixPolicy::NoPrefix, Some(prefix)) => problem(
-            Code::UsernamePrefixWithoutPolicy,
-            "prefix.prefixString",
-            prefix,
-            "a prefix is only used with the policy Prefix",
-            "set prefixPolicy to Prefix, or remove the prefix",
-        ),
+        (PrefixPolicy::NoOpinion | PrefixPolicy::NoPrefix, Some(prefix)) => {
+            let why = "a prefix is only used with the policy Prefix";
+            problem(Code::UsernamePrefixWithoutPolicy, "prefix.prefixString", prefix, why);
+        }
         (PrefixPolicy::NoOpinion | PrefixPolicy::NoPrefix, None) => {}
-        (PrefixPolicy::Other(policy), _) => problem(
-            Code::UsernamePrefixPolicyUnknown,
-            "prefixPolicy",
-            policy,
-            "there is no such policy",
-            "use Prefix, NoPrefix, or leave it out",
-        ),
+        (PrefixPolicy::Other(policy), _) => {
+            problem(Code::UsernamePrefixPolicyUnknown, "prefixPolicy", policy, "there is no such policy");
+        }
     }
 }
 
 fn groups(findings: &mut Findings, gates: &Gates, provider: &Provider, at: &str) {
-    let groups = &provider.groups;
+    let groups = &provider.mappings.groups;
     findings.limit(&format!("{at}.claim"), groups.claim.as_deref(), CLAIM_CHARS_MAX);
     let Some(expression) = groups.expression.as_deref().filter(|_| gates.on(Gate::UpstreamParity)) else {
         return;
     };
     let path = format!("{at}.expression");
     if expression.is_empty() {
-        findings.problem(Slip {
-            code: Code::CelCompile,
-            path: path.clone(),
-            value: "",
-            why: "the expression is empty",
-            remedy: "leave it out, or write one",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(Code::CelCompile, Refuser::Schema, &path, "", "the expression is empty");
     }
     if let Some(claim) = filled(groups.claim.as_deref()) {
-        findings.problem(Slip {
-            code: Code::GroupsClaimAndExpression,
-            path: at.to_owned(),
-            value: claim,
-            why: "there are both a claim and an expression",
-            remedy: "keep one of them",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(
+            Code::GroupsClaimAndExpression,
+            Refuser::Schema,
+            at,
+            claim,
+            "there are both a claim and an expression",
+        );
     }
     if let Some(prefix) = filled(groups.prefix.as_deref()).filter(|_| !expression.is_empty()) {
-        findings.problem(Slip {
-            code: Code::GroupsPrefixWithExpression,
-            path: format!("{at}.prefix"),
-            value: prefix,
-            why: "an expression gives the whole names",
-            remedy: "write the prefix into the expression",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(
+            Code::GroupsPrefixWithExpression,
+            Refuser::Schema,
+            format!("{at}.prefix"),
+            prefix,
+            "an expression gives the whole names",
+        );
     }
     if let Some(program) = findings.compile(&path, Some(expression), Scope::Claims, Wants::Anything) {
         warn_of_refusals(findings, &program, Wanted::Texts, &path);
@@ -160,23 +126,22 @@ fn uid(findings: &mut Findings, uid: Option<&ClaimOrExpression>, at: &str) {
 }
 
 fn extra(findings: &mut Findings, provider: &Provider, at: &str) -> Vec<Program> {
-    findings.count_limit(at, provider.extra.len(), 32);
+    findings.count_limit(at, provider.mappings.extra.len(), 32);
     let mut programs = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for (index, extra) in provider.extra.iter().enumerate() {
+    for (index, extra) in provider.mappings.extra.iter().enumerate() {
         let key = extra.key.as_deref().unwrap_or_default();
         extra_key(findings, key, &seen, &format!("{at}[{index}].key"));
         seen.push(key);
         let path = format!("{at}[{index}].valueExpression");
         if filled(extra.expression.as_deref()).is_none() {
-            findings.problem(Slip {
-                code: Code::ExtraExpressionMissing,
-                path: path.clone(),
-                value: "",
-                why: "there is no expression for the value",
-                remedy: "write one, as in `claims.department`",
-                refuser: Refuser::Schema,
-            });
+            findings.problem(
+                Code::ExtraExpressionMissing,
+                Refuser::Schema,
+                &path,
+                "",
+                "there is no expression for the value",
+            );
         }
         let program = findings.compile(&path, extra.expression.as_deref(), Scope::Claims, Wants::Anything);
         if let Some(program) = &program {
@@ -188,34 +153,24 @@ fn extra(findings: &mut Findings, provider: &Provider, at: &str) -> Vec<Program>
 }
 
 fn extra_key(findings: &mut Findings, key: &str, seen: &[&str], path: &str) {
-    let mut problem = |code, why: &str, remedy, refuser| {
-        findings.problem(Slip { code, path: path.to_owned(), value: key, why, remedy, refuser });
-    };
     if key.is_empty() {
-        return problem(Code::ExtraKeyMissing, "there is no key", "name one like example.org/team", Refuser::Schema);
+        return findings.problem(Code::ExtraKeyMissing, Refuser::Schema, path, key, "there is no key");
     }
     if seen.contains(&key) {
-        problem(Code::ExtraKeyDuplicate, "the key is used before", "use each key once", Refuser::Schema);
+        findings.problem(Code::ExtraKeyDuplicate, Refuser::Schema, path, key, "the key is used before");
     }
     if findings.limit(path, Some(key), 510) == Length::TooLong {
         return;
     }
     if let Some((refuser, why)) = key_fault(key) {
-        findings.problem(Slip {
-            code: Code::ExtraKeyInvalid,
-            path: path.to_owned(),
-            value: key,
-            why,
-            remedy: "use a key of your own domain in lower case, like example.org/team",
-            refuser,
-        });
+        findings.problem(Code::ExtraKeyInvalid, refuser, path, key, why);
     }
 }
 
 /// Who refuses an extra key, and why.
 fn key_fault(key: &str) -> Option<(Refuser, &'static str)> {
     let Some((domain, rest)) = key.split_once('/') else {
-        return Some((Refuser::Schema, "it is no domain and path with a / between"));
+        return Some((Refuser::Schema, "it is not a domain and path with a / between"));
     };
     // The CRD looks for one good character; kube-apiserver wants every one to be good, and counts the comma as such.
     let listed = |letter: char| letter.is_ascii_alphanumeric() || "/-._~%!$&'()*+;=:".contains(letter);
@@ -272,15 +227,15 @@ fn warn_of_refusals(findings: &mut Findings, program: &Program, wanted: Wanted, 
     };
     if !possible {
         let hint = if program.result() == "list(string)" { "; append `.map(x, x)`" } else { "" };
-        let says =
+        let message =
             format!("every login would be refused: a login needs {wants}, and this gives {}{hint}", program.result());
-        findings.warn(WarningCode::LoginImpossible, path, program.source(), &says);
+        findings.warn(WarningCode::LoginImpossible, path, program.source(), &message);
     }
 }
 
 /// Warns when the default prefix would give every user another name than they have now.
 pub(super) fn warn_of_renaming(findings: &mut Findings, inputs: &Inputs<'_>, provider: &Provider, at: &str) {
-    let username = &provider.username;
+    let username = &provider.mappings.username;
     let defaulted = username.policy == PrefixPolicy::NoOpinion && username.claim.as_deref() != Some("email");
     if !defaulted
         || username_expression(provider, inputs.gates).is_some()
@@ -295,11 +250,11 @@ pub(super) fn warn_of_renaming(findings: &mut Findings, inputs: &Inputs<'_>, pro
     let before = now.get("prefix").and_then(serde_json::Value::as_str);
     let after = username_prefix(username, provider.issuer_url());
     if before != Some(after.as_str()) {
-        let says = format!(
+        let message = format!(
             "every user gets the new name prefix {after:?} instead of {:?}, and RBAC bindings stop matching",
             before.unwrap_or_default()
         );
         let path = format!("{at}.claimMappings.username.prefixPolicy");
-        findings.warn(WarningCode::DefaultPrefixRenamesUsers, path, "", &says);
+        findings.warn(WarningCode::DefaultPrefixRenamesUsers, path, "", &message);
     }
 }

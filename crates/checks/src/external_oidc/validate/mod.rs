@@ -30,7 +30,7 @@ pub struct Findings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     pub about: About,
-    pub says: String,
+    pub message: String,
 }
 
 /// What hangs on it.
@@ -52,23 +52,21 @@ pub fn validate(inputs: &Inputs<'_>) -> Findings {
     let mut findings = Findings::default();
     let spec = inputs.authentication;
     match spec.providers.len() {
-        0 => findings.problem(Slip {
-            code: Code::NoProviders,
-            path: PROVIDERS.to_owned(),
-            value: "",
-            why: "with type OIDC and no provider the OAuth server is removed and no token is accepted",
-            remedy: "add a provider, or set spec.type back to IntegratedOAuth",
-            refuser: Refuser::Nobody,
-        }),
+        0 => findings.problem(
+            Code::NoProviders,
+            Refuser::Nobody,
+            PROVIDERS,
+            "",
+            "with type OIDC and no provider the OAuth server is removed and no token is accepted",
+        ),
         1 => {}
-        count => findings.problem(Slip {
-            code: Code::ProviderCount,
-            path: PROVIDERS.to_owned(),
-            value: &count.to_string(),
-            why: "there may be one provider",
-            remedy: "keep one",
-            refuser: Refuser::Schema,
-        }),
+        count => findings.problem(
+            Code::ProviderCount,
+            Refuser::Schema,
+            PROVIDERS,
+            &count.to_string(),
+            "there may be one provider",
+        ),
     }
     for (index, provider) in spec.providers.iter().enumerate() {
         let at = format!("{PROVIDERS}[{index}]");
@@ -90,42 +88,24 @@ pub fn validate(inputs: &Inputs<'_>) -> Findings {
     findings
 }
 
-/// A problem in the making.
-struct Slip<'a> {
-    code: Code,
-    path: String,
-    value: &'a str,
-    why: &'a str,
-    remedy: &'a str,
-    refuser: Refuser,
-}
-
 /// Values longer than this are cut in problems: CA bundles and long expressions say nothing more to a person.
 const VALUE_CHARS_MAX: usize = 120;
 
 impl Findings {
-    fn problem(&mut self, slip: Slip<'_>) {
-        let Slip { code, path, value, why, remedy, refuser } = slip;
+    fn problem(&mut self, code: Code, refuser: Refuser, path: impl Into<String>, value: &str, why: impl Into<String>) {
         let mut shown: String = value.chars().take(VALUE_CHARS_MAX).collect();
         if shown.len() < value.len() {
             shown.push_str("...");
         }
-        self.problems.push(Problem {
-            code,
-            path,
-            value: shown,
-            why: why.to_owned(),
-            remedy: remedy.to_owned(),
-            refuser,
-        });
+        self.problems.push(Problem { code, path: path.into(), value: shown, why: why.into(), refuser });
     }
 
-    fn warn(&mut self, code: WarningCode, path: impl Into<String>, value: &str, says: &str) {
-        self.warnings.push(Warning { code, path: path.into(), value: value.to_owned(), says: says.to_owned() });
+    fn warn(&mut self, code: WarningCode, path: impl Into<String>, value: &str, message: &str) {
+        self.warnings.push(Warning { code, path: path.into(), value: value.to_owned(), message: message.to_owned() });
     }
 
-    fn unknown(&mut self, about: About, says: impl Into<String>) {
-        self.unknowns.push(Unknown { about, says: says.into() });
+    fn unknown(&mut self, about: About, message: impl Into<String>) {
+        self.unknowns.push(Unknown { about, message: message.into() });
     }
 
     /// Finds a text that is longer than its field allows; lengths count characters, as the API server does.
@@ -133,27 +113,19 @@ impl Findings {
         let Some(value) = value.filter(|value| value.chars().nth(chars_max).is_some()) else {
             return Length::Fits;
         };
-        self.problem(Slip {
-            code: Code::TooLong,
-            path: path.to_owned(),
+        self.problem(
+            Code::TooLong,
+            Refuser::Schema,
+            path,
             value,
-            why: &format!("it has {} characters, and {chars_max} are allowed", value.chars().count()),
-            remedy: "shorten it",
-            refuser: Refuser::Schema,
-        });
+            format!("it has {} characters, and {chars_max} are allowed", value.chars().count()),
+        );
         Length::TooLong
     }
 
     fn count_limit(&mut self, path: &str, count: usize, items_max: usize) {
         if count > items_max {
-            self.problem(Slip {
-                code: Code::TooMany,
-                path: path.to_owned(),
-                value: &count.to_string(),
-                why: &format!("{items_max} are allowed"),
-                remedy: "remove some",
-                refuser: Refuser::Schema,
-            });
+            self.problem(Code::TooMany, Refuser::Schema, path, &count.to_string(), format!("{items_max} are allowed"));
         }
     }
 
@@ -170,26 +142,24 @@ impl Findings {
                 return None;
             }
             Err(CelError::Wrong(why)) => {
-                self.problem(Slip {
-                    code: Code::CelCompile,
-                    path: path.to_owned(),
-                    value: expression,
-                    why: &format!("the expression does not compile: {why}"),
-                    remedy: "correct the expression",
-                    refuser: Refuser::Operator,
-                });
+                self.problem(
+                    Code::CelCompile,
+                    Refuser::Operator,
+                    path,
+                    expression,
+                    format!("the expression does not compile: {why}"),
+                );
                 return None;
             }
         };
         if wants == Wants::Bool && !program.is_bool() {
-            self.problem(Slip {
-                code: Code::CelNotBool,
-                path: path.to_owned(),
-                value: expression,
-                why: &format!("a rule has to be a bool before any claim is known, and this is {}", program.result()),
-                remedy: "compare the value, as in `claims.x == true`",
-                refuser: Refuser::Operator,
-            });
+            self.problem(
+                Code::CelNotBool,
+                Refuser::Operator,
+                path,
+                expression,
+                format!("a rule has to be a bool before any claim is known, and this is {}", program.result()),
+            );
         }
         Some(program)
     }

@@ -5,7 +5,7 @@ use super::super::problem::{Code, Refuser};
 use super::super::render::filled;
 use super::super::spec::{CelRule, ClaimRule, ClaimRuleKind, Provider, RequiredClaim};
 use super::mappings::Compiled;
-use super::{Findings, Slip, Wants};
+use super::{Findings, Wants};
 use trueup_cel::{Program, Scope};
 
 const MESSAGE_CHARS_MAX: usize = 256;
@@ -34,14 +34,13 @@ fn claim_rules(findings: &mut Findings, rules: &[ClaimRule], at: &str) -> Vec<Pr
                 stray_body(findings, required.is_some(), &format!("{at}.requiredClaim"));
                 programs.extend(cel_rule(findings, cel, &rules[..index], &format!("{at}.cel")));
             }
-            ClaimRuleKind::Other(kind) => findings.problem(Slip {
-                code: Code::ClaimRuleTypeUnknown,
-                path: format!("{at}.type"),
-                value: kind,
-                why: "there is no such type of rule",
-                remedy: "use RequiredClaim or CEL",
-                refuser: Refuser::Schema,
-            }),
+            ClaimRuleKind::Other(kind) => findings.problem(
+                Code::ClaimRuleTypeUnknown,
+                Refuser::Schema,
+                format!("{at}.type"),
+                kind,
+                "there is no such type of rule",
+            ),
         }
     }
     programs
@@ -55,14 +54,7 @@ fn stray_body(findings: &mut Findings, is_there: bool, path: &str) {
 }
 
 fn body_missing(findings: &mut Findings, path: &str, why: &str) {
-    findings.problem(Slip {
-        code: Code::ClaimRuleBodyMissing,
-        path: path.to_owned(),
-        value: "",
-        why,
-        remedy: "give the rule the body of its type, and no other",
-        refuser: Refuser::Schema,
-    });
+    findings.problem(Code::ClaimRuleBodyMissing, Refuser::Schema, path, "", why);
 }
 
 fn required_claim(findings: &mut Findings, body: Option<&RequiredClaim>, before: &[ClaimRule], at: &str) {
@@ -104,41 +96,20 @@ fn cel_rule(findings: &mut Findings, body: Option<&CelRule>, before: &[ClaimRule
 }
 
 fn duplicate(findings: &mut Findings, path: &str, value: &str, why: &str) {
-    findings.problem(Slip {
-        code: Code::ClaimRuleDuplicate,
-        path: path.to_owned(),
-        value,
-        why,
-        remedy: "keep one of them; neither the CRD nor the operator notices",
-        refuser: Refuser::KubeApiserver,
-    });
+    findings.problem(Code::ClaimRuleDuplicate, Refuser::KubeApiserver, path, value, why);
 }
 
 fn message(findings: &mut Findings, message: Option<&str>, at: &str) {
     let path = format!("{at}.message");
     if filled(message).is_none() {
-        findings.problem(Slip {
-            code: Code::MessageMissing,
-            path: path.clone(),
-            value: "",
-            why: "there is no message",
-            remedy: "say what a refused user should know",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(Code::MessageMissing, Refuser::Schema, &path, "", "there is no message");
     }
     findings.limit(&path, message, MESSAGE_CHARS_MAX);
 }
 
 fn user_rules(findings: &mut Findings, rules: &[CelRule], at: &str) {
     let mut missing = |path: String, why| {
-        findings.problem(Slip {
-            code: Code::UserRuleExpressionMissing,
-            path,
-            value: "",
-            why,
-            remedy: "write an expression on user, or leave the rule out",
-            refuser: Refuser::Schema,
-        });
+        findings.problem(Code::UserRuleExpressionMissing, Refuser::Schema, path, "", why);
     };
     if rules.is_empty() {
         missing(at.to_owned(), "the list is empty");
@@ -154,14 +125,13 @@ fn user_rules(findings: &mut Findings, rules: &[CelRule], at: &str) {
         if let Some(expression) =
             expression.filter(|_| rules[..index].iter().any(|one| one.expression == rule.expression))
         {
-            findings.problem(Slip {
-                code: Code::UserRuleDuplicate,
-                path: path.clone(),
-                value: expression,
-                why: "a rule before has the same expression",
-                remedy: "keep one of them",
-                refuser: Refuser::Schema,
-            });
+            findings.problem(
+                Code::UserRuleDuplicate,
+                Refuser::Schema,
+                &path,
+                expression,
+                "a rule before has the same expression",
+            );
         }
         findings.compile(&path, expression, Scope::User, Wants::Bool);
     }
@@ -172,13 +142,12 @@ fn email_verified(findings: &mut Findings, mappings: &Compiled, rules: &[Program
     let Some(username) = mappings.username.as_ref().filter(|username| username.selects("email")) else { return };
     let looked_at = [username].into_iter().chain(&mappings.extra).chain(rules);
     if !looked_at.into_iter().any(|program| program.selects("email_verified")) {
-        findings.problem(Slip {
-            code: Code::EmailVerifiedMissing,
-            path: path.to_owned(),
-            value: username.source(),
-            why: "it uses claims.email, and nothing looks at claims.email_verified",
-            remedy: "add a CEL claim rule like `claims.?email_verified.orValue(true) == true`",
-            refuser: Refuser::Operator,
-        });
+        findings.problem(
+            Code::EmailVerifiedMissing,
+            Refuser::Operator,
+            path,
+            username.source(),
+            "it uses claims.email, and nothing looks at claims.email_verified",
+        );
     }
 }

@@ -19,8 +19,8 @@ pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &
 }
 
 fn one(findings: &mut Findings, inputs: &Inputs<'_>, source: &ClaimsSource, at: &str) {
-    findings.limit(&format!("{at}.url.hostname"), source.hostname.as_deref(), 259);
-    findings.limit(&format!("{at}.url.pathExpression"), source.path_expression.as_deref(), EXPRESSION_CHARS_MAX);
+    findings.limit(&format!("{at}.url.hostname"), source.url.hostname.as_deref(), 259);
+    findings.limit(&format!("{at}.url.pathExpression"), source.url.path_expression.as_deref(), EXPRESSION_CHARS_MAX);
     findings.count_limit(&format!("{at}.mappings"), source.mappings.len(), 16);
     for (index, mapping) in source.mappings.iter().enumerate() {
         let at = format!("{at}.mappings[{index}]");
@@ -32,10 +32,10 @@ fn one(findings: &mut Findings, inputs: &Inputs<'_>, source: &ClaimsSource, at: 
     for (index, predicate) in predicates.iter().enumerate() {
         findings.limit(&format!("{at}.predicates[{index}].expression"), Some(predicate), EXPRESSION_CHARS_MAX);
     }
-    let has_expressions = source.path_expression.is_some() || !source.mappings.is_empty() || !predicates.is_empty();
+    let has_expressions = source.url.path_expression.is_some() || !source.mappings.is_empty() || !predicates.is_empty();
     if has_expressions {
-        let says = format!("{at}: its expressions are not verifiable here; the oauth-apiserver alone compiles them");
-        findings.unknown(About::LoggingIn, says);
+        let message = format!("{at}: its expressions are not verifiable here; the oauth-apiserver alone compiles them");
+        findings.unknown(About::LoggingIn, message);
     }
     if let Some(name) = &source.ca {
         issuer::certificate_authority(findings, inputs, name, &format!("{at}.tls.certificateAuthority.name"));

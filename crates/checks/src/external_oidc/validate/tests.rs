@@ -1,5 +1,7 @@
 //! Every code with the path it points at, and who refuses.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -498,7 +500,7 @@ fn each_problem_has_its_code_its_path_and_its_refuser() {
         let checked = given.check();
         assert_eq!(outcome(&checked), (verdict, vec![(code, path.to_owned(), refuser)]), "case: {case}");
         assert_eq!(checked.rendered.is_some(), verdict == Verdict::KasWouldRefuse, "case: {case}");
-        assert!(checked.problems.iter().all(|problem| !problem.why.is_empty() && !problem.remedy.is_empty()));
+        assert!(checked.problems.iter().all(|problem| !problem.why.is_empty() && !problem.remedy().is_empty()));
     }
 }
 
@@ -643,9 +645,9 @@ fn expressions_of_claims_sources_are_said_to_be_unverified_and_change_no_verdict
         "mappings": [{"name": "groups", "expression": "response.groups"}], "predicates": [{"expression": "true"}]}]);
     let sourced =
         |gates: &[Gate]| given().gates(gates.iter().copied()).set("externalClaimsSources", source.clone()).check();
-    let told = sourced(&Gate::ALL);
-    assert_eq!((told.verdict, told.rendered.is_some()), (Verdict::Valid, true), "{told:?}");
-    let [said] = told.unknowns.as_slice() else { panic!("{told:?}") };
+    let checked = sourced(&Gate::ALL);
+    assert_eq!((checked.verdict, checked.rendered.is_some()), (Verdict::Valid, true), "{checked:?}");
+    let [said] = checked.unknowns.as_slice() else { panic!("{checked:?}") };
     assert!(said.contains("externalClaimsSources[0]") && said.contains("not verifiable here"), "{said}");
     let off = sourced(&[Gate::ExternalOidc, Gate::UidAndExtra, Gate::UpstreamParity]);
     assert_eq!(off.unknowns, Vec::<String>::new(), "without the gate they count for nothing");
@@ -746,7 +748,7 @@ fn warnings_stand_beside_any_verdict() {
 }
 
 #[test]
-fn a_problem_is_told_in_one_line() {
+fn a_problem_is_one_line() {
     let checked = given().set("issuer/issuerURL", json!("http://x")).check();
     let expected = "issuer-url-invalid: spec.oidcProviders[0].issuer.issuerURL = \"http://x\": its scheme is not https; write it \
                     exactly as the provider's tokens carry it in `iss`: https, no query, no fragment, no user (refused by the \

@@ -8,14 +8,14 @@ use super::super::names::{CLUSTER_ANNOTATION, RESTORED_ANNOTATION};
 use super::super::refs::{self, Refs};
 use super::wanted::{Wanted, wanted};
 use crate::kinds::{Complaint, Condition};
-use trueup_core::world::{Fact, Interner, Life, Misfit, Obj, RawMeta, RawObject, ResourceVersion, Uid};
+use trueup_core::world::{DeletionState, Fact, Interner, Misfit, Obj, RawMeta, RawObject, ResourceVersion, Uid};
 
 /// What HostedCluster and HostedControlPlane have in common.
 #[derive(Debug, PartialEq)]
 pub struct Hosted {
     pub uid: Uid,
     pub version: ResourceVersion,
-    pub life: Life,
+    pub deletion_state: DeletionState,
     pub pause: Pause,
     pub restore: Restore,
     pub infra_id: Box<str>,
@@ -145,7 +145,7 @@ impl Hosted {
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             version: ResourceVersion::parse(&raw.meta.resource_version),
-            life: Life::of(&raw.meta),
+            deletion_state: DeletionState::of(&raw.meta),
             pause,
             restore: restore(&raw.meta),
             infra_id: spec.infra_id.as_deref().unwrap_or_default().into(),

@@ -1,4 +1,4 @@
-//! Worlds nobody thought of. Each is judged by the check and by [`Recipe::oracle`], a second reading of the rules that
+//! Worlds nobody thought of. Each is judged by the check and by [`GeneratedWorld::oracle`], a second reading of the rules that
 //! knows only what was put into the world; and what is judged step by step is judged again from nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ const NAMES: [&str; 3] = ["a", "b", "p"];
 
 /// Everything a random world consists of. A throw of zeros is the dull world.
 #[derive(Debug, Clone)]
-struct Recipe {
+struct GeneratedWorld {
     copies: BTreeMap<(CopyKind, &'static str), CopyRecipe>,
     sources: BTreeMap<(CopyKind, &'static str), SourceRecipe>,
     plane: Option<HostedRecipe>,
@@ -72,7 +72,7 @@ struct AuthRecipe {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Home {
-    Told,
+    Configured,
     ByInfraId,
     NotFound,
 }
@@ -100,9 +100,9 @@ const GAPS: &[(&str, &str)] = &[
 ];
 
 /// Reads choices from bytes; when they run out, the dull choice.
-struct Dice<'b>(std::slice::Iter<'b, u8>);
+struct RandomBytes<'b>(std::slice::Iter<'b, u8>);
 
-impl Dice<'_> {
+impl RandomBytes<'_> {
     fn byte(&mut self) -> usize {
         self.0.next().copied().map_or(0, usize::from)
     }
@@ -154,8 +154,8 @@ impl Dice<'_> {
         present.then_some(source)
     }
 
-    fn recipe(mut self) -> Recipe {
-        let mut recipe = Recipe {
+    fn recipe(mut self) -> GeneratedWorld {
+        let mut recipe = GeneratedWorld {
             copies: BTreeMap::new(),
             sources: BTreeMap::new(),
             plane: self.hosted(),
@@ -165,7 +165,7 @@ impl Dice<'_> {
             referrers: Vec::new(),
             mirrored: self.one_in(2),
             aro: self.one_in(3),
-            home: self.pick(&[Home::Told, Home::Told, Home::ByInfraId, Home::NotFound]),
+            home: self.pick(&[Home::Configured, Home::Configured, Home::ByInfraId, Home::NotFound]),
             gaps: BTreeSet::new(),
             neighbours: Neighbours {
                 guest: self.one_in(2),
@@ -254,7 +254,7 @@ impl AuthRecipe {
     }
 }
 
-impl Recipe {
+impl GeneratedWorld {
     fn thing(kind: CopyKind, name: &'static str, value: Option<&str>) -> Thing {
         let (thing, key) = match kind {
             CopyKind::ConfigMap => (config_map(real_name(kind, name)), "ca-bundle.crt"),
@@ -296,7 +296,7 @@ impl Recipe {
             given = given.incomplete(cluster, entry);
         }
         self.neighbours.join(match self.home {
-            Home::Told => given,
+            Home::Configured => given,
             Home::ByInfraId => given.known_by_topology("guest-a", "guest-a-infra"),
             Home::NotFound => given.known_by_topology("guest-a", "nobody"),
         })
@@ -343,10 +343,10 @@ impl Recipe {
         self.gaps.iter().any(|(_, gap)| gap.contains(entry))
     }
 
-    /// Whether the guest's HostedCluster can be told.
+    /// Whether the guest's HostedCluster is known.
     fn is_home_known(&self) -> bool {
         match self.home {
-            Home::Told => true,
+            Home::Configured => true,
             Home::NotFound => false,
             Home::ByInfraId => self.cluster.is_some() && self.neighbours.manager != Some("guest-a-infra"),
         }
@@ -476,7 +476,7 @@ impl Recipe {
 
 impl CopyRecipe {
     fn thing(&self, kind: CopyKind, name: &'static str) -> Thing {
-        let mut thing = Recipe::thing(kind, name, self.value);
+        let mut thing = GeneratedWorld::thing(kind, name, self.value);
         thing = self
             .oidc
             .map_or(thing.clone(), |value| thing.label("hypershift.openshift.io/oidc-provider-managed", value));
@@ -496,7 +496,7 @@ impl CopyRecipe {
 
 impl SourceRecipe {
     fn thing(&self, kind: CopyKind, name: &'static str) -> Thing {
-        let mut thing = Recipe::thing(kind, name, self.value);
+        let mut thing = GeneratedWorld::thing(kind, name, self.value);
         if self.marked {
             thing = thing.annotated("hypershift.openshift.io/cluster", "clusters/guest-a");
         }
@@ -573,7 +573,7 @@ proptest! {
 
     #[test]
     fn the_answer_is_the_one_the_rules_give(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
-        let recipe = Dice(bytes.iter()).recipe();
+        let recipe = RandomBytes(bytes.iter()).recipe();
         let judged = recipe.given().judged();
         for kind in CopyKind::ALL {
             for name in NAMES {
@@ -586,7 +586,7 @@ proptest! {
 
     #[test]
     fn nothing_is_deleted_that_is_named_or_not_completely_known(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
-        let recipe = Dice(bytes.iter()).recipe();
+        let recipe = RandomBytes(bytes.iter()).recipe();
         let judged = recipe.given().judged();
         for kind in CopyKind::ALL {
             for name in NAMES {
@@ -613,7 +613,7 @@ proptest! {
     #[test]
     fn judge_answers_for_the_subjects_and_for_nothing_else(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
         let domain = HostedOidc::default();
-        let world = Dice(bytes.iter()).recipe().given().world();
+        let world = RandomBytes(bytes.iter()).recipe().given().world();
         let view = world.view(now());
         let subjects = domain.subjects(view);
         // Judged::new checks the other direction, and that judge and explain agree.
@@ -628,7 +628,7 @@ proptest! {
     #[test]
     fn many_at_once_are_answered_like_each_alone(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
         let domain = HostedOidc::default();
-        let world = Dice(bytes.iter()).recipe().given().world();
+        let world = RandomBytes(bytes.iter()).recipe().given().world();
         let view = world.view(now());
         let ids: Vec<SubjectId> = domain.subjects(view).into_iter().chain(likely_ids()).collect();
         let pass = domain.pass(view);
@@ -646,14 +646,14 @@ proptest! {
     ) {
         let mut bytes = bytes;
         bytes.resize(BYTES.end, 0);
-        let first = Dice(bytes.iter()).recipe().given();
+        let first = RandomBytes(bytes.iter()).recipe().given();
         let mut follow = Follow::new(&first);
         follow.step(&first);
         for step in steps {
             for (place, byte) in step {
                 bytes[place] = byte;
             }
-            let given = Dice(bytes.iter()).recipe().given();
+            let given = RandomBytes(bytes.iter()).recipe().given();
             follow.step(&given);
             follow.forget_unwanted(&given);
             let fresh = given.world();

@@ -1,5 +1,7 @@
 //! Rule 6: what is a candidate, and what stands between it and being called an orphan.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -97,7 +97,7 @@ fn dots_in_the_hosted_clusters_name_become_dashes_in_the_namespace() {
 }
 
 #[test]
-fn a_control_plane_is_found_by_its_annotation_wherever_it_lies() {
+fn a_control_plane_is_found_by_its_annotation_in_any_namespace() {
     let expecting = given()
         .authentication(oidc("", &[("console", "s")]))
         .set("mgmt", "HostedControlPlane", "metadata.namespace", json!("elsewhere"))

@@ -27,19 +27,19 @@ fn second_home(given: Given, infra_id: &str) -> Given {
 #[test]
 fn leftovers_follow_a_guest_that_goes_or_finds_another_home() {
     let by_id = |given: Given, infra_id: &str| given.known_by_topology("guest-a", infra_id);
-    let told = || orphaned();
+    let configured = || orphaned();
     let found = || by_id(orphaned(), "guest-a-infra");
     let nobody = "no leftover";
     let (first, second) = ("mgmt", "mgmt-2");
-    // Case, before, after, where the leftover lies before and after.
+    // Case, before, after, where the leftover is before and after.
     let cases = [
-        ("a told guest goes", told(), told().forget_cluster("guest-a"), first, nobody),
+        ("a configured guest goes", configured(), configured().forget_cluster("guest-a"), first, nobody),
         ("a found guest goes", found(), found().forget_cluster("guest-a"), first, nobody),
         ("a guest comes", found().forget_cluster("guest-a"), found(), nobody, first),
         (
-            "a guest is told of another home",
-            second_home(told(), "x"),
-            second_home(told(), "x").hosted("guest-a", "mgmt-2", "clusters", "guest-a"),
+            "a guest is configured with another home",
+            second_home(configured(), "x"),
+            second_home(configured(), "x").hosted("guest-a", "mgmt-2", "clusters", "guest-a"),
             first,
             second,
         ),
@@ -81,12 +81,12 @@ fn leftovers_follow_a_guest_that_goes_or_finds_another_home() {
         ("its only home is deleted", found(), found().without("mgmt", "HostedCluster"), first, nobody),
         ("a guest becomes a cluster of its own", found(), orphaned().known_by_nobody("guest-a"), first, nobody),
     ];
-    for (case, before, after, lay, lies) in cases {
+    for (case, before, after, place_before, place_after) in cases {
         let mut follow = Follow::new(&before);
         follow.step(&before);
-        assert_eq!(leftover_in(&follow.held()), lay, "case: {case}: before");
+        assert_eq!(leftover_in(&follow.held()), place_before, "case: {case}: before");
         follow.step(&after);
-        assert_eq!(leftover_in(&follow.held()), lies, "case: {case}: after");
+        assert_eq!(leftover_in(&follow.held()), place_after, "case: {case}: after");
     }
 }
 

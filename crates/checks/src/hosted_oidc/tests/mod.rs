@@ -13,5 +13,5 @@ mod shapes;
 mod unknowns;
 mod upstream;
 
-use super::fixtures::*;
+use super::testing::*;
 use crate::testing::{Fixture, Follow, Judged, each, judge_everything, now};

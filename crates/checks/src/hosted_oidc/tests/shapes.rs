@@ -1,5 +1,7 @@
 //! Shapes: null and empty mean absent, as Go writes them; anything else unexpected means not known.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -25,6 +25,8 @@
 //! | 25 version skew | nothing here depends on a version |
 //! | 26 guest Authentication is write-protected | here |
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::{Value, json};
 
 use super::*;

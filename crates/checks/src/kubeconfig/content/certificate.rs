@@ -28,19 +28,19 @@ pub struct Certificate {
 pub enum KeyPairing {
     Matches,
     /// A key of a kind that can't be looked into here.
-    NotTold,
+    Unknown,
 }
 
 /// Why a certificate can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateFault {
-    #[error("client-certificate-data is no PEM of certificates")]
+    #[error("client-certificate-data is not PEM certificates")]
     NotPem,
     #[error("client-key-data is missing beside the client certificate")]
     NoKey,
     #[error("client-certificate-data is missing beside the client key")]
     NoCertificate,
-    #[error("client-key-data is no PEM of a private key")]
+    #[error("client-key-data is not a PEM private key")]
     KeyNotPem,
     #[error("client-key-data does not belong to the client certificate")]
     OtherKey,
@@ -68,7 +68,7 @@ impl Certificate {
             issued: spans[0].0,
             from: spans.iter().map(|(from, _)| *from).max().unwrap_or(spans[0].0),
             until: spans.iter().map(|(_, until)| *until).min().unwrap_or(spans[0].1),
-            pairing: KeyPairing::NotTold,
+            pairing: KeyPairing::Unknown,
         };
         certificate.pairing = pairing(chain.clone(), key)?;
         Ok(certificate)
@@ -86,11 +86,11 @@ fn span(der: &CertificateDer<'_>) -> Option<(Timestamp, Timestamp)> {
 fn pairing(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<KeyPairing, CertificateFault> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| CertificateFault::KeyNotPem)?;
     let Ok(signing) = rustls::crypto::ring::sign::any_supported_type(&key) else {
-        return Ok(KeyPairing::NotTold);
+        return Ok(KeyPairing::Unknown);
     };
     match CertifiedKey::new(chain, signing).keys_match() {
         Ok(()) => Ok(KeyPairing::Matches),
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(CertificateFault::OtherKey),
-        Err(_) => Ok(KeyPairing::NotTold),
+        Err(_) => Ok(KeyPairing::Unknown),
     }
 }

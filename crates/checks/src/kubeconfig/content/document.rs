@@ -69,9 +69,9 @@ pub enum Unreadable {
     NotAKubeconfig,
     #[error("two of its clusters, contexts or users have the same name")]
     Duplicate,
-    #[error("its server is no address")]
+    #[error("its server is not an address")]
     NoServer,
-    #[error("its certificate-authority-data is no PEM of certificates")]
+    #[error("its certificate-authority-data is not PEM certificates")]
     Authority,
     #[error("its {0}")]
     Certificate(#[from] CertificateFault),
@@ -210,7 +210,7 @@ fn way_round(cluster: &Cluster) -> Option<EndpointOverride> {
 
 fn trust(cluster: &Cluster) -> Result<Trust, Unreadable> {
     if cluster.insecure_skip_tls_verify.unwrap_or(false) {
-        return Ok(Trust::Nobody);
+        return Ok(Trust::Unverified);
     }
     if let Some(data) = cluster.certificate_authority_data.as_ref().filter(|data| !data.0.is_empty()) {
         return Authorities::parse(data.0.as_bytes()).map(Trust::Authorities).ok_or(Unreadable::Authority);

@@ -72,7 +72,7 @@ pub enum EksFault {
     NotUrl,
     #[error("its URL is not https")]
     Scheme,
-    #[error("its host is no STS host of any partition")]
+    #[error("its host is not an STS host of any partition")]
     Host,
     #[error("its path is not /")]
     Path,
@@ -86,9 +86,9 @@ pub enum EksFault {
     Action,
     #[error("{CLUSTER_HEADER} is not among its signed headers")]
     SignedHeaders,
-    #[error("its X-Amz-Expires is no number from 0 to {EXPIRES_MAX}")]
+    #[error("its X-Amz-Expires is not a number from 0 to {EXPIRES_MAX}")]
     Expires,
-    #[error("its X-Amz-Date is no date")]
+    #[error("its X-Amz-Date is not a date")]
     Date,
 }
 

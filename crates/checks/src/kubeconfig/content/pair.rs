@@ -35,12 +35,12 @@ pub enum Trust {
     /// No authority is written down: the system's count.
     System,
     /// `insecure-skip-tls-verify`
-    Nobody,
+    Unverified,
     /// `certificate-authority`: a file.
     File,
 }
 
-named_enum! {
+trueup_core::named_enum! {
     /// A field that must not be obeyed in a kubeconfig from a cluster.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ForeignField {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::fixtures::{Config, certificate, config, days, eks_of, eks_query, jwt};
+use super::super::testing::{Config, certificate, config, days, eks_of, eks_query, jwt};
 use super::*;
 
 const DATE: &str = "20230428T000000Z";
@@ -44,7 +44,7 @@ fn a_token_that_breaks_a_rule_is_malformed_by_that_rule() {
         ("an unsigned header", replaced("host%3Bx-k8s-aws-id", "host"), EksFault::SignedHeaders),
         ("a header that ends so", replaced("x-k8s-aws-id", "ax-k8s-aws-idd"), EksFault::SignedHeaders),
         ("too long a life", replaced("Expires=60", "Expires=9999999"), EksFault::Expires),
-        ("a life that is no number", replaced("Expires=60", "Expires=xx"), EksFault::Expires),
+        ("a life that is not a number", replaced("Expires=60", "Expires=xx"), EksFault::Expires),
         ("no life", replaced("&X-Amz-Expires=60", ""), EksFault::Expires),
         ("a date that is none", replaced(DATE, "xxxxxxx"), EksFault::Date),
         ("the 31st of June", replaced(DATE, "20230631T000000Z"), EksFault::Date),
@@ -83,7 +83,7 @@ fn what_does_not_matter_does_not_matter() {
 }
 
 #[test]
-fn tokens_are_told_apart() {
+fn kinds_of_tokens_are_distinguished() {
     let claims = serde_json::json!({ "iss": "i", "sub": "s", "exp": 1_800_000_000, "iat": 1.5 });
     let read = Jwt {
         issuer: "i".into(),
@@ -155,7 +155,7 @@ fn rsa_keys_are_matched_in_both_forms() {
         let read = Certificate::read(certificate.as_bytes(), key.as_bytes()).unwrap();
         assert_eq!((read.pairing, &*read.user), (KeyPairing::Matches, "system:admin"));
     }
-    let other = super::super::fixtures::certificate("x", days(-1), days(1));
+    let other = super::super::testing::certificate("x", days(-1), days(1));
     assert_eq!(Certificate::read(other.pem.as_bytes(), pkcs1.as_bytes()), Err(CertificateFault::OtherKey));
     assert_eq!(Certificate::read(b"x", pkcs1.as_bytes()), Err(CertificateFault::NotPem));
     assert_eq!(Certificate::read(certificate.as_bytes(), b"x"), Err(CertificateFault::KeyNotPem));

@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use super::super::content::Server;
 use crate::kinds::{Endpoint, Pause};
-use trueup_core::world::{Fact, Interner, Life, Misfit, Obj, RawObject, Uid};
+use trueup_core::world::{DeletionState, Fact, Interner, Misfit, Obj, RawObject, Uid};
 
 /// A CAPTControlPlane.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CaptPlane {
     pub uid: Uid,
-    pub life: Life,
+    pub deletion_state: DeletionState,
     pub pause: Pause,
     pub endpoint: Option<Server>,
     /// Why it says that it failed.
@@ -78,7 +78,7 @@ impl Fact for CaptPlane {
             [status.failure_reason, status.failure_message].into_iter().flatten().filter(|text| !text.is_empty());
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
-            life: Life::of(&raw.meta),
+            deletion_state: DeletionState::of(&raw.meta),
             pause: Pause::of(&raw.meta, spec.paused),
             endpoint: spec.control_plane_endpoint.0.server(),
             failure: said.collect::<Vec<_>>().join(": ").into(),

@@ -205,7 +205,7 @@ fn a_bundle_with_an_authority_that_ended_is_compared_and_the_end_is_said() {
     assert_eq!(given.about(DEMO), "fresh");
     let judged = given.judged();
     let evidence = &judged.find(DEMO).unwrap().explanation.evidence;
-    assert!(evidence.iter().any(|line| line.says.contains("ended at")), "{evidence:?}");
+    assert!(evidence.iter().any(|line| line.message.contains("ended at")), "{evidence:?}");
 }
 
 #[test]
@@ -232,11 +232,11 @@ fn a_control_plane_of_another_name_is_pointed_at() {
     assert_eq!(given.about("team-a/demo-cp-kubeconfig"), "missing source-missing");
     let judged = given.judged();
     let evidence = &judged.find(DEMO).unwrap().explanation.evidence;
-    assert!(evidence.iter().any(|line| line.says.contains("demo-cp")), "{evidence:?}");
+    assert!(evidence.iter().any(|line| line.message.contains("demo-cp")), "{evidence:?}");
 }
 
 #[test]
-fn an_owner_made_anew_after_a_restore_is_dead() {
+fn an_owner_recreated_after_a_restore_is_dead() {
     let secret = target("team-a", "demo", &config());
     let owned = secret.owned("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane", "demo", "before-the-restore");
     assert_eq!(given().has(owned).about(DEMO), "contract owner");

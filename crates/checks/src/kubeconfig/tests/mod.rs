@@ -10,7 +10,7 @@ mod sources;
 mod times;
 
 use super::Kubeconfigs;
-use super::fixtures::*;
+use super::testing::*;
 use crate::Check;
 use crate::testing::{Fixture, Follow, Judged, each, now};
 use trueup_core::world::World;

@@ -146,10 +146,10 @@ fn what_only_the_server_knows_is_taken_from_the_connection() {
             "expired 5m ago",
         ),
     ];
-    for (case, context, cluster, verdict, says) in cases {
+    for (case, context, cluster, verdict, message) in cases {
         let (answer, summary) = about(context, cluster);
         assert_eq!(answer, verdict, "case: {case}");
-        assert!(summary.contains(says), "case: {case}: {summary}");
+        assert!(summary.contains(message), "case: {case}: {summary}");
     }
 }
 
@@ -162,7 +162,7 @@ fn a_context_names_its_file_and_the_object_of_every_line_and_has_nothing_to_repa
         .explanation
         .evidence
         .iter()
-        .map(|line| format!("{} | {} | {}", line.object, line.field, line.says))
+        .map(|line| format!("{} | {} | {}", line.object, line.field, line.message))
         .collect();
     assert_eq!(
         lines,

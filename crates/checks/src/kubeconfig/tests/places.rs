@@ -80,7 +80,7 @@ fn another_server_or_authority_is_drift() {
 }
 
 #[test]
-fn a_cluster_that_was_made_anew_is_said_to_have_been() {
+fn a_recreated_cluster_is_reported_as_recreated() {
     let given = given().both(&config().server(MOVED).authorities(&["x"]));
     let summary = &given.judged().find(DEMO).unwrap().explanation.summary.clone();
     assert!(summary.contains("re-created?") && summary.contains("demo.gr7"), "{summary}");
@@ -226,7 +226,7 @@ fn an_owner_has_to_live_and_be_the_cluster_s_own() {
         [
             ("the control plane", owned(capt, "CAPTControlPlane", "demo", "plane-team-a-demo"), "fresh"),
             ("the Cluster", owned(capi, "Cluster", "demo", "cluster-team-a-demo"), "fresh"),
-            ("one that was made anew", owned(capt, "CAPTControlPlane", "demo", "plane-before"), "contract owner"),
+            ("a recreated one", owned(capt, "CAPTControlPlane", "demo", "plane-before"), "contract owner"),
             ("one that is gone", owned(capi, "Cluster", "gone", "u"), "contract owner"),
             ("another controller", owned("example.org/v1", "Copier", "demo", "u"), "contract owner"),
             ("another provider", owned(capt, "AWSManagedControlPlane", "demo", "u"), "contract owner"),
@@ -355,7 +355,7 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
 }
 
 #[test]
-fn secrets_of_the_type_are_looked_at_whoever_they_belong_to() {
+fn secrets_of_the_type_are_judged_for_every_owner() {
     let orphan = target("team-z", "gone", &config()).owned("cluster.x-k8s.io/v1beta1", "Cluster", "gone", "u");
     assert_eq!(empty().has(orphan).about("team-z/gone-kubeconfig"), "contract owner");
     let other = secret("team-z", "my-kubeconfig").key("value", &config().text());

@@ -1,4 +1,4 @@
-//! What time does to a kubeconfig: every limit from both sides, and the deadline that wakes whoever watches.
+//! Time and kubeconfigs: every limit from both sides, and the deadline of the next verdict.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -36,24 +36,24 @@ fn jwt_given(claims: serde_json::Value) -> Given {
 #[test]
 fn a_jwt_is_about_to_end_by_its_own_measure() {
     let at = |minutes: i64| self::minutes(minutes).as_second();
-    let life = |from: i64, until: i64| jwt_given(json!({ "iat": at(from), "exp": at(until) }));
+    let deletion_state = |from: i64, until: i64| jwt_given(json!({ "iat": at(from), "exp": at(until) }));
     let year = 365 * 24 * 60;
     each(
         DEMO,
         [
-            ("an hour, 12 minutes left", life(-48, 12), "fresh"),
-            ("an hour, below a fifth left", life(-49, 11), "expiring"),
-            ("half an hour, 10 minutes left", life(-20, 10), "fresh"),
-            ("half an hour, 9 minutes left", life(-21, 9), "expiring"),
-            ("a year, 8 days left", life(8 * 24 * 60 - year, 8 * 24 * 60), "fresh"),
-            ("a year, 6 days left", life(6 * 24 * 60 - year, 6 * 24 * 60), "expiring"),
+            ("an hour, 12 minutes left", deletion_state(-48, 12), "fresh"),
+            ("an hour, below a fifth left", deletion_state(-49, 11), "expiring"),
+            ("half an hour, 10 minutes left", deletion_state(-20, 10), "fresh"),
+            ("half an hour, 9 minutes left", deletion_state(-21, 9), "expiring"),
+            ("a year, 8 days left", deletion_state(8 * 24 * 60 - year, 8 * 24 * 60), "fresh"),
+            ("a year, 6 days left", deletion_state(6 * 24 * 60 - year, 6 * 24 * 60), "expiring"),
             ("no birth, 9 minutes left", jwt_given(json!({ "exp": at(9) })), "expiring"),
             ("no birth, 11 minutes left", jwt_given(json!({ "exp": at(11) })), "fresh"),
-            ("ended", life(-60, 0), "expired"),
+            ("ended", deletion_state(-60, 0), "expired"),
             ("begins later", jwt_given(json!({ "nbf": at(6), "exp": at(60) })), "not-yet-valid"),
             ("begins within the skew", jwt_given(json!({ "nbf": at(5), "exp": at(600) })), "fresh"),
             ("for ever", jwt_given(json!({ "sub": "x" })), "opaque no-expiry"),
-            ("an end that is no number", jwt_given(json!({ "exp": "soon" })), "opaque no-expiry"),
+            ("an end that is not a number", jwt_given(json!({ "exp": "soon" })), "opaque no-expiry"),
         ],
     );
 }

@@ -45,7 +45,7 @@ pub struct Lookup {
     pub class: Class,
     /// AWS' own word for the error.
     pub code: Box<str>,
-    pub says: Box<str>,
+    pub message: Box<str>,
     /// What to do about it.
     pub remedy: Box<str>,
     /// Who AWS said was asking.
@@ -101,7 +101,8 @@ impl Fact for Environment {
 struct Outcome {
     class: Option<String>,
     code: Option<String>,
-    says: Option<String>,
+    #[serde(rename = "says")]
+    message: Option<String>,
     remedy: Option<String>,
     identity: Option<String>,
 }
@@ -117,7 +118,7 @@ impl Fact for Lookup {
             Some(_) | None => return Err(raw.misfit("says nothing of how the lookup went")),
         };
         let text = |text: Option<String>| text.unwrap_or_default().into_boxed_str();
-        let Outcome { class: _, code, says, remedy, identity } = outcome;
-        Ok(Self { class, code: text(code), says: text(says), remedy: text(remedy), identity: text(identity) })
+        let Outcome { class: _, code, message, remedy, identity } = outcome;
+        Ok(Self { class, code: text(code), message: text(message), remedy: text(remedy), identity: text(identity) })
     }
 }

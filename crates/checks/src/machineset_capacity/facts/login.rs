@@ -33,7 +33,7 @@ impl Fact for Login {
             |key: &str| bytes(key).is_some_and(|value| value.reduce(|value| !value.trim_ascii().is_empty()));
         let sort = match profile {
             Sort::Unusable if is_filled(ACCESS_KEY_ID) && is_filled(SECRET_ACCESS_KEY) => Sort::Keys,
-            sort => sort,
+            sort @ (Sort::Keys | Sort::WebIdentity | Sort::Unusable) => sort,
         };
         Ok(Self { uid: Uid::parse(&raw.meta.uid), sort })
     }

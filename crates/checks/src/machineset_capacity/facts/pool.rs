@@ -14,14 +14,14 @@ use super::super::names::{
 use crate::kinds::Reference;
 use crate::kinds::{Odd, at, items, text, written};
 use trueup_core::engine::judged_digest;
-use trueup_core::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, Uid};
+use trueup_core::world::{DeletionState, Fact, Interner, Misfit, RawMeta, RawObject, Uid};
 
 /// A set of machines an autoscaler may grow from none.
 #[derive(Debug, PartialEq)]
 pub struct Pool {
     pub uid: Uid,
     pub created: Option<Timestamp>,
-    pub life: Life,
+    pub deletion_state: DeletionState,
     pub pausing: Option<Pausing>,
     /// `status.authoritativeAPI`; empty without a migration.
     pub authority: Box<str>,
@@ -46,7 +46,7 @@ pub enum Pausing {
 /// Whether another object determines this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Own {
-    Itself,
+    MachineSet,
     /// A MachineDeployment makes it, and is judged in its place.
     OfDeployment,
 }
@@ -130,13 +130,13 @@ impl Fact for Pool {
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             created: raw.meta.creation_timestamp.as_ref().and_then(|text| text.parse().ok()),
-            life: Life::of(&raw.meta),
+            deletion_state: DeletionState::of(&raw.meta),
             pausing: pausing(&raw.meta, &spec, &status),
             authority: text(&status, &["authoritativeAPI"]).unwrap_or_default(),
             provider,
             annotations: annotations.collect(),
             taints: taints(&spec),
-            own: if is_of_deployment(&raw.meta) { Own::OfDeployment } else { Own::Itself },
+            own: if is_of_deployment(&raw.meta) { Own::OfDeployment } else { Own::MachineSet },
             judged: judged_digest(&parts(&raw.meta, spec, status), fields).into(),
         })
     }

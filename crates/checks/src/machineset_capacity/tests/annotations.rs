@@ -50,7 +50,7 @@ fn values_are_compared_and_not_spellings() {
 }
 
 #[test]
-fn what_is_absent_what_disagrees_and_what_drifts_are_told_apart() {
+fn absent_disagreeing_and_drifting_annotations_have_their_own_verdicts() {
     let only = |annotations: Value| given().bare().with(annotations);
     each(
         WORKERS,
@@ -159,7 +159,7 @@ fn a_change_holds_what_changes_and_nothing_else() {
             json!({ "set": { cap("labels"): "a=,kubernetes.io/arch=amd64,z=1" }, "remove": [] }),
         ),
         (
-            "what shall not be there goes",
+            "unexpected annotations are removed",
             given().with(json!({ cap("gpu-count"): "4", cap("gpu-type"): "nvidia.com/gpu" })),
             json!({ "set": {}, "remove": [cap("gpu-count"), cap("gpu-type")] }),
         ),
@@ -179,12 +179,12 @@ fn taints_that_only_the_template_knows_are_worth_a_word_and_no_more() {
     let taints =
         json!([{ "key": "gpu", "value": "yes", "effect": "NoSchedule" }, { "key": "a", "effect": "NoExecute" }]);
     let tainted = given().workers("spec.template.spec.taints", taints);
-    let says = |given: &Given| {
+    let message = |given: &Given| {
         let judged = given.judged();
         let all = &judged.find(WORKERS).unwrap().explanation.evidence;
-        all.iter().any(|line| line.says.contains("a:NoExecute,gpu=yes:NoSchedule"))
+        all.iter().any(|line| line.message.contains("a:NoExecute,gpu=yes:NoSchedule"))
     };
     assert_eq!(tainted.about(WORKERS), "match");
-    assert!(says(&tainted));
-    assert!(!says(&tainted.with(json!({ cap("taints"): "a:NoExecute,gpu=yes:NoSchedule" }))), "already said");
+    assert!(message(&tainted));
+    assert!(!message(&tainted.with(json!({ cap("taints"): "a:NoExecute,gpu=yes:NoSchedule" }))), "already said");
 }

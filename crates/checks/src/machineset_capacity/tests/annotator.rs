@@ -146,9 +146,9 @@ fn a_deployment_that_is_not_there_leaves_it_to_this_process_and_one_that_is_not_
     );
     let judged = absent.judged();
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
-    let says = |line: &&trueup_core::engine::Evidence| line.object == "shop Deployment tools/annotator";
-    let line = evidence.iter().find(says).unwrap_or_else(|| panic!("{evidence:?}"));
-    assert!(line.says.contains("does not exist"), "{}", line.says);
+    let message = |line: &&trueup_core::engine::Evidence| line.object == "shop Deployment tools/annotator";
+    let line = evidence.iter().find(message).unwrap_or_else(|| panic!("{evidence:?}"));
+    assert!(line.message.contains("does not exist"), "{}", line.message);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn only_the_named_workload_is_asked_for_and_a_token_in_a_pod_is_not_tried() {
     let of_pod: Vec<&str> = evidence
         .iter()
         .filter(|one| (one.object.as_str(), one.field.as_str()) == place)
-        .map(|one| one.says.as_str())
+        .map(|one| one.message.as_str())
         .collect();
     assert!(of_pod.len() == 2 && of_pod[0].contains(ROLE) && of_pod[1].contains("not tried from here"), "{of_pod:?}");
 }

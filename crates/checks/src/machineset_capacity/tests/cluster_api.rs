@@ -1,5 +1,7 @@
 //! Kinds of Cluster API: from their template and cluster to a machine, and what their annotations say.
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::json;
 
 use super::*;
@@ -299,7 +301,7 @@ fn the_deprecated_family_means_nothing_here() {
     );
     let judged = wrong_keys.judged();
     let evidence = &judged.find(POOL).unwrap().explanation.evidence;
-    assert!(evidence.iter().any(|line| line.says.contains("do not read machine.openshift.io/")), "{evidence:?}");
+    assert!(evidence.iter().any(|line| line.message.contains("do not read machine.openshift.io/")), "{evidence:?}");
 }
 
 #[test]

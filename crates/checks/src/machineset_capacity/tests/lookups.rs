@@ -1,4 +1,4 @@
-//! Rule 7: what came of asking AWS, each failure by its own name.
+//! Rule 7: results of AWS lookups, each failure with its own verdict.
 
 use serde_json::json;
 
@@ -57,7 +57,7 @@ fn a_failure_says_what_aws_said() {
         answer.explanation.summary,
         "AWS refuses the login or the question (SomeCode): what was said; what to do"
     );
-    assert!(answer.explanation.evidence.iter().any(|line| line.says.contains("assumed-role/x/y")));
+    assert!(answer.explanation.evidence.iter().any(|line| line.message.contains("assumed-role/x/y")));
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod upstream;
 use serde_json::Value;
 
 use super::MachineSetCapacity;
-use super::fixtures::*;
+use super::testing::*;
 use crate::Check;
 use crate::testing::{Fixture, Follow, Judged, each, now};
 use trueup_core::world::{ClusterName, World};

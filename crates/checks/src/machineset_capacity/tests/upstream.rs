@@ -14,6 +14,8 @@
 //! | HyperShift, native capacity takes the annotations' place | `cluster_api::capacity_the_provider_says_itself_is_worth_a_word_and_no_more`: a word, because taking them off is nobody's wish here |
 //! | HyperShift, a label of the node can't change the architecture | `a_stale_architecture_does_not_survive_a_change_of_type` |
 
+#![expect(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::json;
 
 use super::*;
@@ -116,7 +118,7 @@ fn a_role_of_another_partition_is_shown_beside_the_region() {
     let judged = given().environment(gov).judged();
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
     assert!(
-        evidence.iter().any(|line| line.says.contains("partition aws-us-gov, and us-east-1 is of aws")),
+        evidence.iter().any(|line| line.message.contains("partition aws-us-gov, and us-east-1 is of aws")),
         "{evidence:?}"
     );
 }
@@ -160,7 +162,7 @@ fn a_role_in_govcloud_fits_its_regions() {
     let judged = given.provider("placement.region", json!("us-gov-west-1")).judged();
     assert_eq!(judged.about(WORKERS), "match");
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
-    assert!(!evidence.iter().any(|line| line.says.contains("partition")), "{evidence:?}");
+    assert!(!evidence.iter().any(|line| line.message.contains("partition")), "{evidence:?}");
 }
 
 /// What upstream's annotator writes as events about a subject, as the console shows it.
@@ -170,9 +172,8 @@ fn events(given: &Given, subject: &str) -> Vec<String> {
     let (check, view) = (given.check(), world.view(now()));
     let id = check.subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
     let panels = check.panels(&id, view);
-    let of = |panel: crate::Panel| match panel {
-        crate::Panel::Lines { title: "UPSTREAM'S ANNOTATOR SAYS", lines } => Some(lines),
-        _ => None,
+    let of = |panel: crate::Panel| {
+        if let crate::Panel::Lines { title: "UPSTREAM'S ANNOTATOR SAYS", lines } = panel { Some(lines) } else { None }
     };
     panels.into_iter().find_map(of).unwrap_or_default()
 }

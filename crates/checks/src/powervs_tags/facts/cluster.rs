@@ -8,7 +8,7 @@ use super::super::verdict::Code;
 use super::sheet::{Misfits, Sheet};
 use super::slots::{Slot, read};
 use crate::kinds::Pause;
-use trueup_core::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, Uid};
+use trueup_core::world::{DeletionState, Fact, Interner, Misfit, RawMeta, RawObject, Uid};
 
 /// Whether the provider makes and removes the infrastructure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct OwnerRef {
 pub enum UserTags {
     /// Those the cloud would take, folded and sorted.
     Wanted(Vec<String>),
-    /// The annotation is no JSON, so what is wanted is not known.
+    /// The annotation is not JSON, so what is wanted is not known.
     NotKnown,
 }
 
@@ -52,7 +52,7 @@ pub enum UserTagsIn {
 #[derive(Debug, PartialEq, Eq)]
 pub struct PowerVsCluster {
     pub uid: Uid,
-    pub life: Life,
+    pub deletion_state: DeletionState,
     pub pause: Pause,
     pub infra: Infra,
     pub shape: Shape,
@@ -73,7 +73,7 @@ impl PowerVsCluster {
     }
 
     pub fn is_going(&self) -> bool {
-        self.life == Life::Terminating
+        self.deletion_state == DeletionState::Terminating
     }
 }
 
@@ -99,7 +99,7 @@ fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCl
     });
     Ok(PowerVsCluster {
         uid: Uid::parse(&meta.uid),
-        life: Life::of(meta),
+        deletion_state: DeletionState::of(meta),
         pause: Pause::of(meta, None),
         infra: if is_managed { Infra::Managed } else { Infra::NotManaged },
         shape: shape(&spec, &status)?,

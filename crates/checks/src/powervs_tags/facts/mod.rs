@@ -10,4 +10,4 @@ mod slots;
 pub use crate::kinds::{CapiCluster, Pause};
 pub use cluster::{Infra, PowerVsCluster, Shape, UserTags, UserTagsIn};
 pub use resource::{CloudResource, Course, Lock, account_of_crn, crn_ends};
-pub use slots::{Held, Slot, Wish};
+pub use slots::{Held, Slot, SpecEntry};

@@ -27,7 +27,7 @@ impl<'v> Sheet<'v> {
             Value::Null => Ok(Self { fields: None, path: path.to_owned() }),
             Value::Object(fields) => Ok(Self { fields: Some(fields), path: path.to_owned() }),
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                Err(format!("{path} is no object"))
+                Err(format!("{path} is not an object"))
             }
         }
     }
@@ -49,7 +49,7 @@ impl<'v> Sheet<'v> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-            Some(_) => Err(format!("{}.{key} is no text", self.path)),
+            Some(_) => Err(format!("{}.{key} is not text", self.path)),
         }
     }
 

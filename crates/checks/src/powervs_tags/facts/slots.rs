@@ -17,7 +17,7 @@ pub struct Slot {
     pub kind: Kind,
     /// For connections: which end of the gateway.
     pub side: Option<Side>,
-    pub wish: Wish,
+    pub spec_entry: SpecEntry,
     pub held: Option<Held>,
     /// What it is called when no id says which it is: the given name, else what the provider would call it.
     pub names: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Slot {
 
 /// What the spec says of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum SpecEntry {
     /// Nothing, nor of any other of its sort.
     Silent,
     /// Nothing, but of others of its sort.
@@ -57,14 +57,14 @@ pub struct Held {
 impl Slot {
     /// The ids it holds, the status' first.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        let given = match &self.wish {
-            Wish::Given { id } | Wish::Reference { id: Some(id) } => Some(id.as_str()),
-            Wish::Silent
-            | Wish::Unlisted
-            | Wish::Plain
-            | Wish::Named
-            | Wish::Provision
-            | Wish::Reference { id: None } => None,
+        let given = match &self.spec_entry {
+            SpecEntry::Given { id } | SpecEntry::Reference { id: Some(id) } => Some(id.as_str()),
+            SpecEntry::Silent
+            | SpecEntry::Unlisted
+            | SpecEntry::Plain
+            | SpecEntry::Named
+            | SpecEntry::Provision
+            | SpecEntry::Reference { id: None } => None,
         };
         self.held.iter().map(|held| held.id.as_str()).chain(given)
     }
@@ -114,9 +114,9 @@ impl<'v> Reader<'_, 'v> {
             return self.one(kind, "workspace");
         }
         let mut slot = self.one(kind, "serviceInstance")?;
-        let gives_none = matches!(slot.wish, Wish::Silent | Wish::Plain | Wish::Named);
+        let gives_none = matches!(slot.spec_entry, SpecEntry::Silent | SpecEntry::Plain | SpecEntry::Named);
         if let Some(id) = self.spec.text("serviceInstanceID")?.filter(|_| gives_none) {
-            slot.wish = Wish::Given { id: id.to_owned() };
+            slot.spec_entry = SpecEntry::Given { id: id.to_owned() };
         }
         Ok(slot)
     }
@@ -135,9 +135,13 @@ impl<'v> Reader<'_, 'v> {
         let mut network_names: Vec<String> = asked_network.name.clone().into_iter().collect();
         let generated: Vec<String> = server_names.iter().map(|name| dhcp_network(name)).collect();
         network_names.extend(generated.iter().cloned());
-        let asked_server = match asked_network.wish {
-            Wish::Provision | Wish::Reference { .. } => Asked { wish: asked_network.wish.clone(), name: None },
-            Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Given { .. } => asked(&server)?,
+        let asked_server = match asked_network.spec_entry {
+            SpecEntry::Provision | SpecEntry::Reference { .. } => {
+                Asked { spec_entry: asked_network.spec_entry.clone(), name: None }
+            }
+            SpecEntry::Silent | SpecEntry::Unlisted | SpecEntry::Plain | SpecEntry::Named | SpecEntry::Given { .. } => {
+                asked(&server)?
+            }
         };
         let nested = status.part("dhcpServer")?;
         let server_status = if nested.is_there() { nested } else { self.status.part("dhcpServer")? };
@@ -174,7 +178,7 @@ impl<'v> Reader<'_, 'v> {
             let names = self.place_names(kind, index, &entry.sheet)?;
             slots.push(self.slot(kind, asked, None, names, entry.sheet.path()));
         }
-        let beside = if wanted.is_empty() { Wish::Silent } else { Wish::Unlisted };
+        let beside = if wanted.is_empty() { SpecEntry::Silent } else { SpecEntry::Unlisted };
         for Entry { key, sheet } in &there {
             let Some(held) = held(sheet)? else { continue };
             let name = key.map_or_else(|| sheet.text("name"), |key| Ok(Some(key)))?;
@@ -186,13 +190,13 @@ impl<'v> Reader<'_, 'v> {
             match slots.iter_mut().find(is_meant) {
                 Some(slot) => (slot.held, slot.field) = (Some(held), sheet.path().to_owned()),
                 None => {
-                    let asked = Asked { wish: beside.clone(), name: None };
+                    let asked = Asked { spec_entry: beside.clone(), name: None };
                     slots.push(self.slot(kind, asked, Some(held), Vec::new(), sheet.path()));
                 }
             }
         }
         if slots.is_empty() {
-            let asked = Asked { wish: Wish::Silent, name: None };
+            let asked = Asked { spec_entry: SpecEntry::Silent, name: None };
             let names = self.lone_names(kind)?;
             slots.push(self.slot(kind, asked, None, names, &format!("{}.{}", self.status.path(), status_keys[0])));
         }
@@ -213,7 +217,14 @@ impl<'v> Reader<'_, 'v> {
                 let exposure = if is_private { Exposure::Private } else { Exposure::Public };
                 load_balancer(self.cluster, index, exposure)
             }
-            other => single(other, self.cluster),
+            Kind::Workspace
+            | Kind::DhcpServer
+            | Kind::Network
+            | Kind::Vpc
+            | Kind::SecurityGroup
+            | Kind::TransitGateway
+            | Kind::TgConnection
+            | Kind::CosInstance => single(kind, self.cluster),
         })
     }
 
@@ -228,40 +239,42 @@ impl<'v> Reader<'_, 'v> {
 
     fn slot(&self, kind: Kind, asked: Asked, held: Option<Held>, usual: Vec<String>, field: &str) -> Slot {
         let names = asked.name.map_or(usual, |name| vec![name]);
-        Slot { kind, side: None, wish: asked.wish, held, names, field: field.to_owned() }
+        Slot { kind, side: None, spec_entry: asked.spec_entry, held, names, field: field.to_owned() }
     }
 }
 
 /// What a part of the spec asks for.
 struct Asked {
-    wish: Wish,
+    spec_entry: SpecEntry,
     name: Option<String>,
 }
 
 fn asked(part: &Sheet<'_>) -> Misfits<Asked> {
     if !part.is_there() {
-        return Ok(Asked { wish: Wish::Silent, name: None });
+        return Ok(Asked { spec_entry: SpecEntry::Silent, name: None });
     }
     let (reference, provision) = (part.part("reference")?, part.part("provision")?);
     let text = |text: Option<&str>| text.map(str::to_owned);
     let is_reference = || -> Misfits<Asked> {
-        let wish = Wish::Reference { id: text(reference.text("id")?) };
-        Ok(Asked { wish, name: text(reference.text("name")?) })
+        let spec_entry = SpecEntry::Reference { id: text(reference.text("id")?) };
+        Ok(Asked { spec_entry, name: text(reference.text("name")?) })
     };
     // A load balancer's `type` inside `provision` says who can reach it; here only the block's own counts.
     match part.text("type")? {
         Some("Reference") => is_reference(),
-        Some("Provision") => Ok(Asked { wish: Wish::Provision, name: text(provision.text("name")?) }),
+        Some("Provision") => Ok(Asked { spec_entry: SpecEntry::Provision, name: text(provision.text("name")?) }),
         _ if reference.is_there() => is_reference(),
-        _ if provision.is_there() => Ok(Asked { wish: Wish::Provision, name: text(provision.text("name")?) }),
+        _ if provision.is_there() => {
+            Ok(Asked { spec_entry: SpecEntry::Provision, name: text(provision.text("name")?) })
+        }
         _ => {
             let (id, name) = (text(part.text("id")?), text(part.text("name")?));
-            let wish = match (id, &name) {
-                (Some(id), _) => Wish::Given { id },
-                (None, Some(_)) => Wish::Named,
-                (None, None) => Wish::Plain,
+            let spec_entry = match (id, &name) {
+                (Some(id), _) => SpecEntry::Given { id },
+                (None, Some(_)) => SpecEntry::Named,
+                (None, None) => SpecEntry::Plain,
             };
-            Ok(Asked { wish, name })
+            Ok(Asked { spec_entry, name })
         }
     }
 }

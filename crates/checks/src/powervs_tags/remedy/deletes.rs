@@ -8,7 +8,6 @@ use crate::powervs_tags::context::Claimant;
 use crate::powervs_tags::facts::{Infra, Lock};
 use crate::powervs_tags::judge::rule_resource;
 use crate::powervs_tags::kind::Kind;
-use crate::powervs_tags::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
 use crate::powervs_tags::proofs::proofs;
 use crate::powervs_tags::ruling::Ruling;
 use crate::powervs_tags::subjects::resource;
@@ -25,15 +24,9 @@ impl Draft<'_, '_> {
         blocked_by.extend(held(&step.holds));
         blocked_by.extend(locked(step.lock));
         blocked_by.extend(self.claimed_twice());
-        let rests_on = vec![
-            self.context.accounts[self.account].listing.clone(),
-            POWERVS_CLUSTER.collection(claimant.site),
-            CAPI_CLUSTER.collection(claimant.site),
-        ];
         let delete = ActionDraft {
             depends_on: step.after.iter().map(|item| self.after(*item, Some(seen_from))).collect(),
             blocked_by,
-            rests_on,
             ..self.deleting(Reason::ClusterDeleted)
         };
         let mut actions = vec![delete];
@@ -93,7 +86,7 @@ impl Draft<'_, '_> {
             Infra::Managed => None,
             Infra::NotManaged => {
                 let why = format!(
-                    "the provider does not manage the infrastructure of {}: neither the annotation powervs.cluster.x-k8s.io/create-infra nor spec.topology LoadBalancer says so; delete by hand what is not needed",
+                    "the provider does not manage the infrastructure of {}: neither the annotation powervs.cluster.x-k8s.io/create-infra nor spec.topology LoadBalancer says so; delete unused resources manually",
                     claimant.key
                 );
                 Some(Blocked { gate: GateName::InfraNotManaged, why })

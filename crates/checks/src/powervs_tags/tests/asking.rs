@@ -1,4 +1,4 @@
-//! What a person is told who asks what other tags would change.
+//! The answer to the question what other tags would change.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn only_a_vpc() -> Given {
 }
 
 #[test]
-fn the_answer_says_what_goes_on_what_comes_off_and_how_to_write_it_down() {
+fn the_answer_lists_tags_to_attach_and_detach_and_how_to_declare_them() {
     let annotated = asked(&only_a_vpc(), "vpc/vpc@clusters/demo", "Env:Prod, team: a b ");
     assert_eq!(
         annotated,

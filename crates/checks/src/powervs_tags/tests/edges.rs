@@ -5,7 +5,7 @@
 //! | number | test |
 //! | --- | --- |
 //! | 1 | `edge_1_two_owners_are_a_conflict_and_nobody_deletes` |
-//! | 2 | `edge_2_a_cluster_made_anew_under_its_name_neither_adopts_nor_deletes` |
+//! | 2 | `edge_2_a_recreated_cluster_neither_adopts_nor_deletes` |
 //! | 3 | `edge_3_of_clusters_with_one_name_only_the_uid_tells` |
 //! | 4 | `edge_4_our_uid_under_another_name_is_not_ours` |
 //! | 5 | `edge_5_after_a_move_the_new_uid_is_offered_where_the_status_holds_the_id` |
@@ -20,7 +20,7 @@
 //! | 16 | `edge_16_a_connection_the_user_made_again_is_known_by_its_network` |
 //! | 18 | `in_a_workspace_of_others_our_network_goes_after_its_server` |
 //! | 19 | `edge_19_a_dhcp_server_in_error_has_no_network_and_is_judged_by_its_workspace` |
-//! | 21 | `edge_21_a_group_nobody_points_at_is_not_deleted_by_itself` |
+//! | 21 | `edge_21_an_unreferenced_group_alone_is_not_deleted` |
 //! | 22 | `edge_22_a_balancer_that_is_being_updated_is_still_a_step_and_a_failed_one_too` |
 //! | 23 | `edge_23_a_vpc_is_not_asked_to_go_before_its_subnet_reads_as_gone` |
 //! | 24 | `edge_24_what_is_being_reclaimed_has_no_action_and_keeps_nothing_waiting` |
@@ -35,9 +35,9 @@
 //! | 33 | `a_token_that_ends_in_mid_run_is_replaced`, `a_wait_is_read_in_seconds_and_as_a_date_of_the_services_clock` |
 //! | 34 | `what_was_made_before_there_were_tags_goes_by_the_older_flag_alone` |
 //! | 35 | `what_the_provider_would_not_do_is_not_done_or_is_blocked` |
-//! | 36 | `what_depends_on_something_that_stays_is_not_touched`, `a_whole_life_leaves_nothing_of_the_cluster_and_everything_of_others` |
+//! | 36 | `what_depends_on_something_that_stays_is_not_touched`, `create_and_teardown_leave_nothing_of_the_cluster_and_everything_of_others` |
 //! | 37 | `edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure` |
-//! | 38 | `no_answer_that_repeats_the_key_or_the_token_is_repeated` |
+//! | 38 | `an_answer_that_quotes_the_key_or_token_is_not_printed` |
 
 use serde_json::json;
 
@@ -52,7 +52,7 @@ fn edge_1_two_owners_are_a_conflict_and_nobody_deletes() {
 }
 
 #[test]
-fn edge_2_a_cluster_made_anew_under_its_name_neither_adopts_nor_deletes() {
+fn edge_2_a_recreated_cluster_neither_adopts_nor_deletes() {
     let given = newer().going().tags("vpc", &[owner("demo"), uuid(DEAD)]).set("status.vpc", json!(null));
     assert_eq!(given.about(VPC), "stale-owner");
 }
@@ -120,7 +120,7 @@ fn edge_19_a_dhcp_server_in_error_has_no_network_and_is_judged_by_its_workspace(
 }
 
 #[test]
-fn edge_21_a_group_nobody_points_at_is_not_deleted_by_itself() {
+fn edge_21_an_unreferenced_group_alone_is_not_deleted() {
     let default_group =
         newer().going().has(resource("security-group", "default")).of("default", "parent", json!("vpc"));
     assert_eq!(default_group.about("security-group/default@clusters/demo"), "no subject");

@@ -1,4 +1,4 @@
-//! Following a fleet step by step gives what judging it anew would give.
+//! Following a fleet step by step gives the same as judging everything.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_followed_is_what_would_be_judged_anew(steps in prop::collection::vec(step(), 1..12)) {
+    fn following_gives_the_same_as_judging_everything(steps in prop::collection::vec(step(), 1..12)) {
         let mut given = newer();
         let mut follow = Follow::new(&given);
         for step in &steps {
@@ -82,7 +82,7 @@ proptest! {
 }
 
 #[test]
-fn what_lies_in_something_hangs_under_it() {
+fn contained_resources_are_below_their_container() {
     let mut world = World::default();
     newer().fill(&mut world);
     let view = world.view(now());

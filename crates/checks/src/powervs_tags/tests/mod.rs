@@ -11,7 +11,7 @@ mod teardown;
 mod user_tags;
 mod users;
 
-use super::fixtures::*;
+use super::testing::*;
 use super::{PowerVsTags, Settings};
 use crate::Check;
 use crate::testing::{Answer, Fixture, Follow, Judged, each, now};

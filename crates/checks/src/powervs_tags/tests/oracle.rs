@@ -21,7 +21,7 @@ enum Says {
 
 #[derive(Debug, Clone)]
 struct One {
-    says: Says,
+    message: Says,
     /// The status holds the id; with which flag.
     held: Option<Option<bool>>,
     going: bool,
@@ -46,7 +46,7 @@ fn pool() -> [String; 7] {
 }
 
 fn one() -> impl Strategy<Value = One> {
-    let says = prop_oneof![
+    let message = prop_oneof![
         Just(Says::Nothing),
         Just(Says::GivenById),
         Just(Says::GivenByName),
@@ -54,8 +54,8 @@ fn one() -> impl Strategy<Value = One> {
         Just(Says::Reference)
     ];
     let held = prop::option::of(prop_oneof![Just(None), Just(Some(true)), Just(Some(false))]);
-    (says, held, any::<bool>(), prop::bool::weighted(0.8)).prop_map(|(says, held, going, there)| One {
-        says,
+    (message, held, any::<bool>(), prop::bool::weighted(0.8)).prop_map(|(message, held, going, there)| One {
+        message,
         held,
         going,
         there,
@@ -73,7 +73,7 @@ fn given(case: &Case) -> Given {
     let mut given = empty();
     for (place, one) in case.clusters.iter().enumerate().filter(|(_, one)| one.there) {
         let mut object = older_cluster(NAMES[place], UIDS[place]);
-        let vpc = match one.says {
+        let vpc = match one.message {
             Says::Nothing => json!(null),
             Says::GivenById => json!({ "id": "vpc" }),
             Says::GivenByName => json!({ "name": "shared" }),
@@ -101,12 +101,12 @@ impl Case {
 
     fn points_by_id(&self, place: usize) -> bool {
         let one = &self.clusters[place];
-        one.there && (one.held.is_some() || matches!(one.says, Says::GivenById | Says::Reference))
+        one.there && (one.held.is_some() || matches!(one.message, Says::GivenById | Says::Reference))
     }
 
     fn points(&self, place: usize) -> bool {
         let one = &self.clusters[place];
-        let by_name = matches!(one.says, Says::GivenByName | Says::Provision);
+        let by_name = matches!(one.message, Says::GivenByName | Says::Provision);
         let by_tags = self.has(&owner(NAMES[place])) && self.has(&uuid(UIDS[place]));
         one.there && (self.points_by_id(place) || by_name || by_tags)
     }
@@ -123,8 +123,8 @@ impl Case {
         }
         let us = seen_from.map(|place| (&self.clusters[place], NAMES[place], UIDS[place]));
         if let Some((one, _, _)) = us {
-            let given = one.says == Says::GivenById && one.held != Some(Some(true));
-            if one.says == Says::Reference || given {
+            let given = one.message == Says::GivenById && one.held != Some(Some(true));
+            if one.message == Says::Reference || given {
                 return "reference";
             }
         }
@@ -150,7 +150,8 @@ impl Case {
         if our_owner || our_uuid {
             return "half-tagged";
         }
-        let ours_to_create = us.is_some_and(|(one, _, _)| one.held == Some(Some(true)) || one.says == Says::Provision);
+        let ours_to_create =
+            us.is_some_and(|(one, _, _)| one.held == Some(Some(true)) || one.message == Says::Provision);
         if us.is_some_and(|(one, _, _)| one.held.is_some()) && ours_to_create { "untagged" } else { "foreign" }
     }
 

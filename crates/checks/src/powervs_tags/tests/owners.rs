@@ -49,7 +49,7 @@ fn an_id_of_the_status_that_a_complete_listing_lacks_is_gone() {
 }
 
 #[test]
-fn two_different_uids_are_two_owners_whoever_they_are() {
+fn two_different_uids_are_two_owners() {
     each(
         VPC,
         [
@@ -147,7 +147,7 @@ fn a_locked_resource_is_locked_only_when_it_would_have_to_go() {
 }
 
 #[test]
-fn another_owners_tags_are_told_by_whether_that_owner_lives() {
+fn tags_of_another_owner_are_judged_by_whether_that_owner_exists() {
     let other = older_cluster("other", OTHER);
     let living = |given: Given| {
         let mut other = other.clone();

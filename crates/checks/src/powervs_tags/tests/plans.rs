@@ -1,4 +1,4 @@
-//! The drafts as plans: tiers, gates, and what the engine makes of a target that is no object.
+//! The drafts as plans: tiers, gates, and what the engine makes of a target that is not an object.
 
 use serde_json::json;
 

@@ -126,7 +126,7 @@ fn a_holder_of_foreign_things_stays_and_names_them() {
 }
 
 #[test]
-fn what_is_not_blocked_goes_on_without_what_is() {
+fn unblocked_deletes_proceed_without_blocked_ones() {
     let given = newer().going().has(connection("theirs", "tg", "vpc", &crn("vpc", "x")));
     let judged = given.judged();
     assert_eq!(judged.about("load-balancer/lb@clusters/demo"), "owned → delete selected cluster-deleted");
@@ -217,7 +217,7 @@ fn a_reference_loses_what_we_attached_and_nothing_of_others() {
 }
 
 #[test]
-fn orphans_are_offered_and_wait_for_what_lies_in_them() {
+fn orphans_are_offered_and_wait_for_their_content() {
     let orphan = |kind: &str, id: &str, parent: &str| {
         let mut one = resource(kind, id);
         (one["tags"], one["parent"], one["name"]) = (json!(dead()), json!(parent), json!(format!("old-{id}")));

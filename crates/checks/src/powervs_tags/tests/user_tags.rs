@@ -123,7 +123,7 @@ fn annotations_that_are_no_json_are_findings_too() {
 }
 
 #[test]
-fn a_cluster_whose_name_leaves_no_room_gets_no_owner_tags() {
+fn a_cluster_whose_name_is_too_long_gets_no_owner_tags() {
     let name = "n".repeat(98);
     let mut cluster = newer_cluster(&name, UID);
     cluster["status"] = json!({ "vpc": { "id": "vpc" } });

@@ -1,6 +1,8 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::engine::KillSwitch;
 use crate::engine::testing::{
     FindingGiven, Given, cluster, delete, finding, finding_in, given, glob, label, secrets_of,
 };
@@ -238,6 +240,31 @@ fn a_plan_that_was_touched_is_refused() {
 }
 
 #[test]
+fn a_plan_with_a_cluster_or_a_write_twice_is_refused() {
+    let repeated = |change: fn(&mut Value)| {
+        let mut json = as_json(&given().finding(finding("a").deletes()).plan());
+        change(&mut json);
+        let Err(PlanReadError::OtherId { computed, .. }) = Plan::read(&json.to_string()) else {
+            panic!("the id fits: {json}");
+        };
+        json["id"] = computed.into();
+        Plan::read(&json.to_string())
+    };
+    let cluster = repeated(|json| {
+        let first = json["targets"][0].clone();
+        json["targets"].as_array_mut().unwrap().push(first);
+    });
+    assert!(matches!(cluster, Err(PlanReadError::RepeatedTarget { .. })), "{cluster:?}");
+    let write = repeated(|json| {
+        let mut first = json["actions"][0].clone();
+        first["id"] = "a2".into();
+        json["actions"].as_array_mut().unwrap().push(first);
+    });
+    let Err(PlanReadError::Action(error)) = write else { panic!("{write:?}") };
+    assert_eq!(error.to_string(), "action a2: another action makes the same change; run trueup plan again");
+}
+
+#[test]
 fn a_key_of_a_newer_version_is_covered_by_the_id_and_read_over() {
     let mut json = as_json(&given().finding(finding("a").deletes()).plan());
     json["added_later"] = json!({ "x": 1 });
@@ -311,7 +338,7 @@ proptest! {
         let before = given.plan();
         let after = given.conditions(|c| match which {
             0 => c.read_only = ReadOnly::ByConfig,
-            1 => c.kill_switch = Some("stop".to_owned()),
+            1 => c.kill_switch = Some(KillSwitch::Set { file: "stop".to_owned() }),
             _ => c.freeze = vec![FreezeWindow::parse("Mon 09:00 - Mon 11:00 UTC").unwrap()],
         }).plan();
         for (before, after) in before.actions.iter().zip(&after.actions) {

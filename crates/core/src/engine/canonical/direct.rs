@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use serde::ser::{self, Impossible, Serialize};
 
-/// A value this writer leaves to the tree: a fraction, raw bytes, a number of 128 bits, or a key that is no text.
+/// A value this writer leaves to the tree: a fraction, raw bytes, a number of 128 bits, or a key that is not text.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not written directly")]
 pub(super) struct NotDirect;
@@ -148,6 +148,15 @@ macro_rules! integer {
     )*};
 }
 
+/// Leaves a value to the tree.
+macro_rules! not_direct {
+    ($($method:ident($($argument:ty),*) -> $ok:ty;)+) => {$(
+        fn $method(self, $(_: $argument),*) -> Result<$ok, NotDirect> {
+            Err(NotDirect)
+        }
+    )+};
+}
+
 impl<'w> ser::Serializer for &'w mut Writer {
     type Ok = ();
     type Error = NotDirect;
@@ -167,12 +176,10 @@ impl<'w> ser::Serializer for &'w mut Writer {
         Ok(())
     }
 
-    fn serialize_f32(self, _: f32) -> Result<(), NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_f64(self, _: f64) -> Result<(), NotDirect> {
-        Err(NotDirect)
+    not_direct! {
+        serialize_f32(f32) -> ();
+        serialize_f64(f64) -> ();
+        serialize_bytes(&[u8]) -> ();
     }
 
     fn serialize_char(self, letter: char) -> Result<(), NotDirect> {
@@ -181,10 +188,6 @@ impl<'w> ser::Serializer for &'w mut Writer {
 
     fn serialize_str(self, text: &str) -> Result<(), NotDirect> {
         self.string(text)
-    }
-
-    fn serialize_bytes(self, _: &[u8]) -> Result<(), NotDirect> {
-        Err(NotDirect)
     }
 
     fn serialize_none(self) -> Result<(), NotDirect> {
@@ -335,15 +338,6 @@ impl ser::SerializeMap for Open<'_> {
 /// The place of a map's next key, which takes text alone.
 struct MapKey<'k, 'w>(&'k mut Open<'w>);
 
-/// What is no text is left to the tree.
-macro_rules! no_key {
-    ($($method:ident($kind:ty)),*) => {$(
-        fn $method(self, _: $kind) -> Result<(), NotDirect> {
-            Err(NotDirect)
-        }
-    )*};
-}
-
 impl ser::Serializer for MapKey<'_, '_> {
     type Ok = ();
     type Error = NotDirect;
@@ -355,9 +349,31 @@ impl ser::Serializer for MapKey<'_, '_> {
     type SerializeStruct = Impossible<(), NotDirect>;
     type SerializeStructVariant = Impossible<(), NotDirect>;
 
-    no_key!(serialize_bool(bool), serialize_char(char), serialize_bytes(&[u8]), serialize_f32(f32), serialize_f64(f64));
-    no_key!(serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64));
-    no_key!(serialize_u8(u8), serialize_u16(u16), serialize_u32(u32), serialize_u64(u64));
+    not_direct! {
+        serialize_bool(bool) -> ();
+        serialize_char(char) -> ();
+        serialize_bytes(&[u8]) -> ();
+        serialize_f32(f32) -> ();
+        serialize_f64(f64) -> ();
+        serialize_i8(i8) -> ();
+        serialize_i16(i16) -> ();
+        serialize_i32(i32) -> ();
+        serialize_i64(i64) -> ();
+        serialize_u8(u8) -> ();
+        serialize_u16(u16) -> ();
+        serialize_u32(u32) -> ();
+        serialize_u64(u64) -> ();
+        serialize_none() -> ();
+        serialize_unit() -> ();
+        serialize_unit_struct(&'static str) -> ();
+        serialize_seq(Option<usize>) -> Self::SerializeSeq;
+        serialize_tuple(usize) -> Self::SerializeTuple;
+        serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
+        serialize_map(Option<usize>) -> Self::SerializeMap;
+        serialize_struct(&'static str, usize) -> Self::SerializeStruct;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
+    }
 
     fn serialize_str(self, text: &str) -> Result<(), NotDirect> {
         self.0.key(text)
@@ -371,19 +387,7 @@ impl ser::Serializer for MapKey<'_, '_> {
         value.serialize(self)
     }
 
-    fn serialize_none(self) -> Result<(), NotDirect> {
-        Err(NotDirect)
-    }
-
     fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Result<(), NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_unit(self) -> Result<(), NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), NotDirect> {
         Err(NotDirect)
     }
 
@@ -394,46 +398,6 @@ impl ser::Serializer for MapKey<'_, '_> {
         _: &'static str,
         _: &T,
     ) -> Result<(), NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeTupleStruct, NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, NotDirect> {
-        Err(NotDirect)
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, NotDirect> {
         Err(NotDirect)
     }
 }

@@ -25,7 +25,7 @@ const SECRET: &str = "Secret";
 pub type Bytes = Zeroizing<Vec<u8>>;
 
 /// Desired labels or annotations; one without a value is removed.
-pub(super) type Marks = BTreeMap<String, Option<String>>;
+pub(super) type MetadataChanges = BTreeMap<String, Option<String>>;
 
 /// The bytes under each key of an object's `data`.
 pub(super) struct Content(BTreeMap<String, Bytes>);
@@ -55,8 +55,8 @@ impl Content {
 /// A change of parts of an object. What it does not name stays as it is.
 #[derive(Default)]
 pub struct Patch {
-    pub(super) labels: Marks,
-    pub(super) annotations: Marks,
+    pub(super) labels: MetadataChanges,
+    pub(super) annotations: MetadataChanges,
     /// A key without bytes goes.
     pub(super) data: BTreeMap<String, Option<Bytes>>,
     /// Other fields, none of them secret, as a JSON merge patch.
@@ -116,7 +116,7 @@ impl Patch {
 
     /// Whether an object is as the change wants it.
     pub(super) fn is_in(&self, kind: &str, seen: &Seen) -> bool {
-        let same = |wanted: &Marks, found: &BTreeMap<String, String>| {
+        let same = |wanted: &MetadataChanges, found: &BTreeMap<String, String>| {
             wanted.iter().all(|(key, value)| found.get(key) == value.as_ref())
         };
         let holds = || Content::of(kind, &seen.json).is_ok_and(|content| self.is_content(&content));
@@ -152,7 +152,7 @@ impl Patch {
         let is_secret = kind == SECRET;
         // A whole object, or what is applied, has no word for what goes: it leaves it out.
         let is_said = |value: bool| value || target.is_none();
-        fn said(marks: &Marks, is_said: impl Fn(bool) -> bool) -> BTreeMap<&str, Option<&str>> {
+        fn said(marks: &MetadataChanges, is_said: impl Fn(bool) -> bool) -> BTreeMap<&str, Option<&str>> {
             let pairs = marks.iter().filter(|(_, value)| is_said(value.is_some()));
             pairs.map(|(key, value)| (key.as_str(), value.as_deref())).collect()
         }
@@ -173,17 +173,17 @@ impl Patch {
             data: data.map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
             fields: &self.fields,
         };
-        // Room for all of it: a vector that grows leaves copies behind. What is no secret may be copied.
+        // Capacity for all of it: a vector that grows leaves copies behind. What is not a secret may be copied.
         let length: usize =
             self.data.iter().map(|(key, value)| key.len() + value.as_ref().map_or(4, |v| v.len())).sum();
-        let mut bytes = Zeroizing::new(Vec::with_capacity(BODY_ROOM + 2 * length));
+        let mut bytes = Zeroizing::new(Vec::with_capacity(BODY_CAPACITY + 2 * length));
         serde_json::to_writer(&mut *bytes, &body).expect("texts and bytes can always be put into words");
         bytes
     }
 }
 
-/// Room for names, labels and an owner: a name has at most 253 characters, and few labels are ever set.
-const BODY_ROOM: usize = 4096;
+/// Capacity for names, labels and an owner: a name has at most 253 characters, and few labels are ever set.
+const BODY_CAPACITY: usize = 4096;
 
 impl fmt::Debug for Patch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -198,8 +198,8 @@ impl fmt::Debug for Patch {
     }
 }
 
-fn marks(set: BTreeMap<String, String>, remove: Vec<String>) -> Marks {
-    let mut marks: Marks = set.into_iter().map(|(key, value)| (key, Some(value))).collect();
+fn marks(set: BTreeMap<String, String>, remove: Vec<String>) -> MetadataChanges {
+    let mut marks: MetadataChanges = set.into_iter().map(|(key, value)| (key, Some(value))).collect();
     marks.extend(remove.into_iter().map(|key| (key, None)));
     marks
 }
@@ -256,7 +256,7 @@ impl Serialize for Value<'_> {
         if self.is_secret {
             return serializer.collect_str(&Base64Display::new(self.bytes, &STANDARD));
         }
-        let text = std::str::from_utf8(self.bytes).map_err(|_| serde::ser::Error::custom("a text is no text"))?;
+        let text = std::str::from_utf8(self.bytes).map_err(|_| serde::ser::Error::custom("a text is not text"))?;
         serializer.serialize_str(text)
     }
 }
@@ -322,7 +322,7 @@ mod tests {
     fn patch() -> Patch {
         Patch {
             labels: [("new".to_owned(), Some("x".to_owned())), ("old".to_owned(), None)].into(),
-            annotations: Marks::new(),
+            annotations: MetadataChanges::new(),
             data: [("value".to_owned(), bytes("s3cret\n")), ("gone".to_owned(), None)].into(),
             fields: serde_json::Map::new(),
         }
@@ -405,10 +405,10 @@ mod tests {
     }
 
     #[test]
-    fn a_body_never_outgrows_its_room() {
+    fn a_body_never_outgrows_its_capacity() {
         let large = Patch { data: [("value".to_owned(), bytes(&"x".repeat(300_000)))].into(), ..Patch::default() };
         let bound = Addressed::ByPath { uid: "u", resource_version: "7" };
         let body = large.body("Secret", bound, NewObject::default());
-        assert!(body.len() > 300_000 && body.capacity() == BODY_ROOM + 2 * (5 + 300_000), "it was moved");
+        assert!(body.len() > 300_000 && body.capacity() == BODY_CAPACITY + 2 * (5 + 300_000), "it was moved");
     }
 }

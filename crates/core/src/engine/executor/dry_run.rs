@@ -1,9 +1,9 @@
-//! Trying an action without doing it: the reads, the comparison and the body of the real write, sent as a dry run.
+//! Dry runs: the reads, the comparison and the body of the real write, sent with `dryRun=All`.
 //!
 //! Invariants:
-//! - nothing is changed, sealed or written down: a dry run leaves no trace but requests;
-//! - what is copied is read as for the real write, and neither it nor what the server answers is kept;
-//! - what would not be sent by the real write is not sent here.
+//! - nothing is changed, sealed or journalled;
+//! - copied content is read as for the real write, and neither it nor the server's answer is kept;
+//! - a write that the real run would not send is not sent.
 
 use std::collections::BTreeSet;
 
@@ -20,27 +20,27 @@ use crate::engine::{Action, ObjectRef};
 /// The result of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DryRunResult {
-    /// It was sent as a dry run.
+    /// The answer of the server.
     Answered(Reply),
-    /// It would end so before anything is sent.
+    /// The result before anything is sent.
     NotSent(ActionResult),
 }
 
-/// What a dry run reads from. `clusters` holds whatever a source may be in.
+/// What a dry run reads from. `clusters` has every cluster of a source.
 pub struct DryRunPorts<'p> {
     pub clusters: &'p Clusters,
     pub vault: &'p dyn VaultPort,
     pub clock: &'p dyn ExecutorClock,
 }
 
-/// Tries one action of a plan on the cluster it is for.
+/// Sends a dry run of one action to its cluster.
 pub async fn dry_run(cluster: &dyn DryRunPort, plan: &str, action: &Action, ports: DryRunPorts<'_>) -> DryRunResult {
     let DryRunPorts { clusters, vault, clock } = ports;
     let prepared = async {
         let source = read_source(clusters, clock, action).await?;
         let mut write = PreparedWrite::of(action, plan, source.as_ref(), vault)?;
         let reading: Reading = read(cluster, clock, &action.target).await;
-        if let Some(end) = write.hindered(&action.target.kind, &reading) {
+        if let Some(end) = write.early_result(&action.target.kind, &reading) {
             return Err(end);
         }
         write.bind_again(&reading);
@@ -52,12 +52,12 @@ pub async fn dry_run(cluster: &dyn DryRunPort, plan: &str, action: &Action, port
     }
 }
 
-/// Existing backups, for callers that make none. Without any, nothing can come back from one.
+/// Existing backups, for callers that seal none. `None`: there are no backups.
 pub struct BackupsThere(pub Option<Backups>);
 
 impl VaultPort for BackupsThere {
     fn seal(&self, _: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
-        Err("nothing is sealed here".to_owned())
+        Err("a dry run seals nothing".to_owned())
     }
 
     fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, String> {
@@ -76,6 +76,6 @@ impl VaultPort for BackupsThere {
 
 impl BackupsThere {
     fn object(&self, file: &str) -> Result<serde_json::Value, String> {
-        serde_json::from_slice(&self.open(file)?).map_err(|_| "the backup is no object".to_owned())
+        serde_json::from_slice(&self.open(file)?).map_err(|_| "the backup is not an object".to_owned())
     }
 }

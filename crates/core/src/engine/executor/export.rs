@@ -37,7 +37,7 @@ pub(super) async fn read_export(port: &dyn ClusterPort, action: &Action) -> Resu
 /// The target and the export as one list, which `kubectl apply` takes.
 pub(super) fn together(target: &[u8], exported: &[u8]) -> Exported {
     let (head, end) = (br#"{"apiVersion":"v1","kind":"List","items":["#, b"]}");
-    // Room for all of it: a vector that grows leaves copies behind.
+    // Capacity for all of it: a vector that grows leaves copies behind.
     let mut whole = Zeroizing::new(Vec::with_capacity(head.len() + target.len() + 1 + exported.len() + end.len()));
     whole.extend_from_slice(head);
     whole.extend_from_slice(target);

@@ -1,17 +1,17 @@
 //! The proof that a request may leave the program.
 //!
-//! Invariants: an [`InFlight`] is made here alone, one for each intent, after the journal has it on the disk.
+//! Invariants: an [`InFlight`] is created only here, one per intent, after the journal has it on the disk.
 
 use super::ports::JournalPort;
 use crate::engine::journal::Record;
 
 /// The intent of one request is on the disk.
 ///
-/// Whatever writes asks for one: a cluster's API now, and a cloud's deletes as well. Only the executor has them, and it
-/// gives each away with one request. No `Clone`, `Default` or `Deserialize`: each would be a second way to make one.
+/// Every write to a cluster or cloud requires one. Only the executor has them, and each is used for one request. No
+/// `Clone`, `Default` or `Deserialize`: each would be a second way to create one.
 ///
 /// ```compile_fail,E0451
-/// // There is no way to make one outside the executor.
+/// // Cannot be created outside the executor.
 /// let token = crate::engine::executor::InFlight { action: "a1".to_owned(), attempt: 1 };
 /// ```
 #[must_use = "a request whose intent is on the disk is sent, or its end is journalled"]
@@ -32,14 +32,14 @@ impl InFlight {
         self.attempt
     }
 
-    /// For tests of what asks for one.
+    /// For tests of senders.
     #[cfg(any(test, feature = "testing"))]
     pub fn for_test() -> Self {
         Self { action: "a1".to_owned(), attempt: 1 }
     }
 }
 
-/// Writes records and waits until they are on the disk. One token for each intent among them, in their order.
+/// Writes records and waits until they are on the disk. Returns one token per intent, in order.
 ///
 /// # Errors
 /// They may not be on the disk, and nothing may be sent.

@@ -2,33 +2,34 @@
 //!
 //! ```text
 //! gates ─► judge again ─► read, compare, seal ─► journal intents ─► send ─► journal outcomes ─► read ─► journal
-//!   ▲                                                  ▲                        │ asked to wait, or unknown
+//!   ▲                                                  ▲                        │ throttled, or unknown
 //!   └── the next wave                                  └──── read, compare ◄────┘
 //! ```
 //!
 //! Invariants:
 //! - an intent is on disk before its request is sent, and a backup before the intent of a delete or of new content;
 //! - a write carries the uid and the version the plan shows; anything else is a skipped action with its reason;
-//! - what is copied has the uid and the version the plan shows, read right before, and is never in journal or plan;
+//! - copied content is read right before, has the uid and version the plan shows, and is never in journal or plan;
 //! - an ambiguous answer is followed by a read, never by the same request;
 //! - nothing is sent without an [`InFlight`], which only an intent on the disk gives;
-//! - what is deleted in a cloud is waited for until it is gone, before anything that depends on it;
-//! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
+//! - a cloud delete is awaited until the resource is gone, before dependent actions run;
+//! - a stop, a kill switch, a freeze or the expiry of the plan takes effect before the next request.
 //!
-//! - `run`: clusters and waves, gates. `wave`: the way of the actions of one wave. `write`: what an action wants. `ready`: an
-//!   action on its way. `source`: what it copies. `export`: what it seals besides its target. `content`: bytes under keys,
-//!   and fields. `scan_references`: what refers to what was deleted.
-//! - `moved`: a resource that several actions are about. `wait_until_gone`: the wait for an end. `resume`: what an earlier run of the
-//!   same plan has done.
-//! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
-//! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `dry_run`: the same as a dry run.
+//! Modules:
+//! - `run`: clusters, waves, gates. `wave`: the actions of one wave. `prepared_write`: the request of an action. `ready`: an
+//!   action before and after its requests. `source`: copied content. `export`: what is sealed besides the target.
+//!   `content`: bytes of keys and fields. `reference_scan`: references to deleted objects.
+//! - `own_changes`: several actions on one resource. `wait_until_gone`: asynchronous deletes. `resume`: what an earlier run
+//!   of the same plan did.
+//! - `verdict`: the result from an answer and a read. `recover`: open intents of a crash, resolved by reading.
+//! - `ports`: [`ClusterPort`] and every other interface of the executor. `dry_run`: the same writes as dry runs.
 //!
-//! Elsewhere: the one [`ClusterPort`] that writes to a cluster (`KubeCluster` in the fleet crate), and the tests of the whole.
+//! Elsewhere: the [`ClusterPort`] that writes to clusters (`KubeCluster` in the fleet crate), tests of the executor with it.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
-//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. A cloud account is a cluster
-//! here when it is a target itself: what is in it and no cluster points at.
+//! irreversible actions come last. An action that depends on one in a later cluster is skipped. A cloud account runs like
+//! a cluster when it is a target: for resources without a cluster.
 
 mod content;
 mod dry_run;

@@ -1,9 +1,9 @@
-//! Several actions of a plan on one cloud resource: what this run itself changed of it does not stop the next.
+//! Several actions of a plan on one cloud resource: a change of this run does not make the next action stale.
 //!
-//! A plan binds all of them to the tags it was made for. The first one changes those tags, and the others are bound to
-//! what it left, as long as no other writer came between.
+//! A plan binds all of them to the same tags. The first action changes the tags, and the others are bound to the new ones,
+//! unless another writer changed them.
 //!
-//! Invariants: only tags that were read after a change of this run's own are taken for those of the plan.
+//! Invariants: only tags that were read after a change of this run replace those of the plan.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ struct Change {
 }
 
 impl OwnChanges {
-    /// Notes the tags an action left, as they were read.
+    /// Records the tags that were read after an action.
     pub fn note(&mut self, action: &Action, seen: &Seen) {
         let (Some(cloud), Some(tags)) = (&action.target.cloud, &action.preconditions.tags) else { return };
         let left: Vec<String> = seen.labels.keys().cloned().collect();
@@ -32,8 +32,8 @@ impl OwnChanges {
         change.left = left;
     }
 
-    /// The action as it has to be now: bound to what this run left, where the plan binds it to what was there before.
-    pub fn bound_anew<'a>(&self, action: &'a Action) -> Cow<'a, Action> {
+    /// The action, bound to the tags after the change of this run instead of those of the plan.
+    pub fn rebound<'a>(&self, action: &'a Action) -> Cow<'a, Action> {
         let moved = action.target.cloud.as_ref().and_then(|cloud| self.0.get(&place(cloud)));
         let planned = action.preconditions.tags.as_deref().map(cloud_version);
         match moved.filter(|change| Some(&change.planned) == planned.as_ref()) {
@@ -47,7 +47,7 @@ impl OwnChanges {
     }
 }
 
-/// Whether two actions are about the same cloud resource: then one waits for the other.
+/// Whether two actions have the same cloud resource, so that one waits for the other.
 pub(super) fn share_a_resource(one: &Action, other: &Action) -> bool {
     one.target.cloud.is_some() && one.target == other.target
 }

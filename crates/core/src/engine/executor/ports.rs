@@ -163,13 +163,13 @@ pub trait VaultPort: Send + Sync {
     /// those with these uids come along.
     ///
     /// # Errors
-    /// The backup can't be opened or is no object.
+    /// The backup can't be opened or is not an object.
     fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String>;
 
     /// The owners the object of a backup names.
     ///
     /// # Errors
-    /// The backup can't be opened or is no object.
+    /// The backup can't be opened or is not an object.
     fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String>;
 }
 
@@ -195,7 +195,7 @@ pub struct Ports<'p> {
     pub switches: &'p dyn Switches,
     /// Set to stop the run at the next action.
     pub stop: &'p AtomicBool,
-    /// Told how far every action has come.
+    /// Receives the progress of every action.
     pub progress: &'p mut (dyn FnMut(&Action, Progress<'_>) + Send),
 }
 
@@ -249,7 +249,7 @@ impl VaultPort for Vault {
 
 fn object_of(vault: &Vault, file: &str) -> Result<Value, String> {
     let object = vault.open(file).map_err(|error| sentence(&error))?;
-    serde_json::from_slice(&object).map_err(|_| "the backup is no object".to_owned())
+    serde_json::from_slice(&object).map_err(|_| "the backup is not an object".to_owned())
 }
 
 /// An error with what caused it.

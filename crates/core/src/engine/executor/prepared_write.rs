@@ -1,11 +1,10 @@
-//! What an action wants of the cluster, with everything its request needs.
+//! The request of an action, with everything it needs.
 //!
-//! Invariants: whatever changes or deletes an object that is there is bound to its uid and version; whatever makes one
-//! wants its name free.
+//! Invariants: a change or delete is bound to the uid and version of the object; a create needs a free name.
 
 use std::collections::BTreeMap;
 
-use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
+use super::content::{Addressed, Bytes, Content, MetadataChanges, NewObject, Patch};
 use super::ports::{Reading, Seen, VaultPort, Write};
 use super::report::ActionResult;
 use super::verdict::difference;
@@ -16,13 +15,13 @@ use crate::engine::{
     ObjectRef, Preconditions, TagChange, WrittenContent, cloud_version, fields_at, short_id,
 };
 
-/// The very object a request is for.
+/// The exact object of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bound {
     pub uid: String,
-    /// The version a request carries.
+    /// The version in the request.
     pub resource_version: String,
-    /// What the plan was made for, where controllers move the version: then the one that was read last counts.
+    /// The judged state, where controllers change the version: the last read version is used.
     pub judged: Option<JudgedFields>,
 }
 
@@ -40,7 +39,7 @@ impl Bound {
     }
 }
 
-/// What an action wants of the cluster.
+/// The write of an action.
 pub(super) enum PreparedWrite {
     Delete {
         bound: Bound,
@@ -49,7 +48,7 @@ pub(super) enum PreparedWrite {
         bound: Bound,
         patch: Patch,
     },
-    /// Bound to nothing when the object is not there.
+    /// Unbound when the object does not exist.
     Apply {
         bound: Option<Bound>,
         patch: Patch,
@@ -60,19 +59,19 @@ pub(super) enum PreparedWrite {
     },
 }
 
-/// How an object that has the name is known to be the one that was wanted.
+/// How an existing object is recognized as the result of the create.
 pub(super) enum Proof {
-    /// It says where it came back from.
+    /// By its restore annotation.
     Mark(String),
-    /// It holds this.
+    /// By this content.
     Content(Patch),
 }
 
 impl PreparedWrite {
-    /// What an action of a plan wants. `source` is what it copies.
+    /// The write of an action of a plan. `source` is the copied content.
     ///
     /// # Errors
-    /// How the action ends when it does not say all that is needed.
+    /// The result of an action that lacks required fields.
     pub fn of(
         action: &Action,
         plan: &str,
@@ -127,7 +126,7 @@ impl PreparedWrite {
         }
     }
 
-    /// The object it is for, when it is for one that is there.
+    /// The existing object that it changes or deletes.
     pub fn bound(&self) -> Option<&Bound> {
         match self {
             Self::Delete { bound } | Self::Change { bound, .. } => Some(bound),
@@ -136,10 +135,10 @@ impl PreparedWrite {
         }
     }
 
-    /// Binds the request to the version that was just read, where the plan binds what was judged.
+    /// Binds the request to the version that was just read, where the plan binds the judged state.
     ///
     /// # Assumes
-    /// Nothing hinders it, seeing the same.
+    /// `early_result` is `None` for the same reading.
     pub fn bind_again(&mut self, reading: &Reading) {
         let bound = match self {
             Self::Delete { bound } | Self::Change { bound, .. } => Some(bound),
@@ -153,7 +152,7 @@ impl PreparedWrite {
         }
     }
 
-    /// What it changes of an object, or what the object it makes holds; nothing for a delete and for a restore.
+    /// Changed or created content; `None` for a delete and for a restore.
     pub fn patch(&self) -> Option<&Patch> {
         match self {
             Self::Delete { .. } | Self::Create { proof: Proof::Mark(_), .. } => None,
@@ -162,7 +161,7 @@ impl PreparedWrite {
         }
     }
 
-    /// Whether the object has to be sealed before the request: what the journal alone cannot put back.
+    /// Whether the object must be sealed before the request, because the journal alone cannot restore it.
     pub fn needs_backup(&self) -> bool {
         match self {
             Self::Delete { .. } => true,
@@ -172,7 +171,7 @@ impl PreparedWrite {
         }
     }
 
-    /// Why it may not be sent, seeing what is there; nothing when it may.
+    /// Why it must not be sent, given the reading; `None` if it may.
     pub fn conflict(&self, reading: &Reading) -> Option<String> {
         match (self.bound(), reading) {
             (Some(bound), reading) => bound.difference(reading),
@@ -182,8 +181,8 @@ impl PreparedWrite {
         }
     }
 
-    /// How it ends before it is sent, seeing what is there; nothing when it may be sent.
-    pub fn hindered(&self, kind: &str, reading: &Reading) -> Option<ActionResult> {
+    /// The result without a request, given the reading; `None` if it may be sent.
+    pub fn early_result(&self, kind: &str, reading: &Reading) -> Option<ActionResult> {
         if self.is_fulfilled(kind, reading) {
             return Some(ActionResult::Already);
         }
@@ -194,24 +193,24 @@ impl PreparedWrite {
         })
     }
 
-    /// Whether the object is as the write wants it already, so that there is nothing to send.
+    /// Whether the object is already in the desired state.
     pub fn is_fulfilled(&self, kind: &str, reading: &Reading) -> bool {
         let Reading::Present(seen) = reading else { return false };
         let same = self.bound().is_none_or(|bound| bound.uid == seen.uid);
         same && !seen.deleting && self.patch().is_some_and(|patch| patch.is_in(kind, seen))
     }
 
-    /// What the labels and annotations it changes are now and will be, for undo; nothing where there are none.
+    /// Old and new labels and annotations, for undo; `None` without changes.
     pub fn mark_changes(&self, seen: &Seen) -> (Option<LabelChange>, Option<LabelChange>) {
         let Some(patch) = self.patch() else { return (None, None) };
-        let change = |after: &Marks, found: &BTreeMap<String, String>| {
+        let change = |after: &MetadataChanges, found: &BTreeMap<String, String>| {
             let before = after.keys().map(|key| (key.clone(), found.get(key).cloned())).collect();
             (!after.is_empty()).then(|| LabelChange { before, after: after.clone() })
         };
         (change(&patch.labels, &seen.labels), change(&patch.annotations, &seen.annotations))
     }
 
-    /// What the fields it changes are now and will be, for undo.
+    /// Old and new fields, for undo.
     pub fn field_record(&self, seen: &Seen) -> Option<FieldRecord> {
         let after = self.patch()?.field_patch()?;
         let object: serde_json::Value = serde_json::from_slice(&seen.json).ok()?;
@@ -226,14 +225,14 @@ impl PreparedWrite {
 
 fn bound_of(action: &Action) -> Option<Bound> {
     if let Some(cloud) = &action.target.cloud {
-        // A cloud knows no versions: the tags by which a resource was judged stand for one.
+        // A cloud has no versions: the judged tags are the version.
         let tags = action.preconditions.tags.as_deref()?;
         return Some(Bound { uid: cloud.id.clone(), resource_version: cloud_version(tags), judged: None });
     }
     let Preconditions { uid, resource_version, judged, source: _, tags: _, state: _ } = action.preconditions.clone();
     match (uid, resource_version, judged) {
         (Some(uid), Some(resource_version), None) => Some(Bound { uid, resource_version, judged: None }),
-        // The version is that of the object as it is read right before the request.
+        // The version is read right before the request.
         (Some(uid), None, Some(judged)) => Some(Bound { uid, resource_version: String::new(), judged: Some(judged) }),
         (None, ..) | (Some(_), None, None) | (Some(_), Some(_), Some(_)) => None,
     }
@@ -320,7 +319,7 @@ pub(super) fn owners_shown(action: &Action) -> Vec<ObjectRef> {
     }
 }
 
-/// Whether an object says that it came back by this action.
+/// Whether the restore annotation of an object names this action.
 pub(super) fn is_marked(seen: &Seen, mark: &str) -> bool {
     seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark)
 }

@@ -1,6 +1,6 @@
-//! The look back: whether something refers to what was deleted, and bringing it back where that is wished.
+//! Reference scan after deletes: reports a new reference, or restores the deleted object.
 //!
-//! Invariants: what comes back is made on a free name, in the cluster the plan was made for.
+//! Invariants: an object is restored only to a free name, in the cluster of the plan.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use crate::engine::vault::Sealed;
 use crate::engine::{Action, short_id};
 
 impl<'p> Run<'p, '_> {
-    /// Looks for references that appeared, and restores or reports. What still holds the name of a referenced object is
-    /// waited for as long as `patience` says; without any, the last look back sees to it.
+    /// Scans for new references, and restores or reports. Waits up to `patience` for a deleted object that still has its
+    /// name; with none, the last scan handles it.
     pub(super) async fn scan_references(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
         if deleted.is_empty() {
             return Ok(());
@@ -74,14 +74,14 @@ impl<'p> Run<'p, '_> {
         let ready =
             Ready::new(action, PreparedWrite::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
         let deleted = self.report.ends.get(&action.id).cloned();
-        // The name is free in any cluster: a create has nothing that binds it to this one but this look.
+        // A create has no uid or version to bind it to this cluster, so the identity is read here.
         let came = match self.check_gates(&action.cluster).await {
             Ok(()) => self.rounds(port.as_ref(), vec![ready]).await,
             Err(halt) => Err(halt),
         };
         let end = self.report.ends.get(&action.id);
         if end == Some(&ActionResult::Done(VerifiedState::Restored)) {
-            self.end(action, ActionResult::TakenBack { why: what.to_owned() });
+            self.end(action, ActionResult::Restored { why: what.to_owned() });
             return came;
         }
         let why = match &came {
@@ -89,12 +89,12 @@ impl<'p> Run<'p, '_> {
             Err(halt) => halt.end().why().to_owned(),
         };
         self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
-        // What holds is that it is deleted, whatever kept it from coming back; an undo may still succeed.
+        // The object stays deleted; an undo may still restore it.
         self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
         came
     }
 
-    /// Whether the deleted object still has its name, because a finalizer holds it, after so much patience.
+    /// Whether a finalizer still keeps the deleted object after this wait.
     async fn is_held(&mut self, port: &dyn ClusterPort, action: &Action, patience: Duration) -> Result<bool, Halt> {
         let (mut left, mut pause) = (patience, Duration::from_secs(1));
         loop {
@@ -110,7 +110,7 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    /// The object of a backup with the owners that still live; those that don't are said.
+    /// The object of a backup with its existing owners; missing owners are reported.
     async fn restorable(
         &mut self,
         port: &dyn ClusterPort,

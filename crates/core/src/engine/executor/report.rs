@@ -10,10 +10,11 @@ use crate::engine::{Blocked, GateName, RecheckResult};
 pub enum ActionResult {
     /// Carried out, and seen to be.
     Done(VerifiedState),
-    /// It was as it was wanted before anything was sent.
+    /// It was as it was wanted before this run changed anything: before a request was sent, or the object of a delete was gone
+    /// when it arrived.
     Already,
     /// Deleted, and brought back because something refers to it now.
-    TakenBack { why: String },
+    Restored { why: String },
     /// Nothing was sent.
     Skipped { class: Skip, why: String },
     /// Sent, and the cluster did not take it.
@@ -21,6 +22,9 @@ pub enum ActionResult {
     /// Sent, and the result is unknown.
     Unknown { why: String },
 }
+
+/// What the journal says of [`ActionResult::Already`].
+pub(super) const ALREADY: &str = "already in the desired state";
 
 /// Why nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +61,7 @@ impl ActionResult {
         match self {
             Self::Done(state) => state.as_str(),
             Self::Already => "already",
-            Self::TakenBack { .. } => "taken-back",
+            Self::Restored { .. } => "restored",
             Self::Skipped { .. } => "skipped",
             Self::Failed { .. } => "failed",
             Self::Unknown { .. } => "unknown",
@@ -68,7 +72,7 @@ impl ActionResult {
     pub fn why(&self) -> &str {
         match self {
             Self::Done(_) | Self::Already => "",
-            Self::TakenBack { why } | Self::Skipped { why, .. } | Self::Failed { why } | Self::Unknown { why } => why,
+            Self::Restored { why } | Self::Skipped { why, .. } | Self::Failed { why } | Self::Unknown { why } => why,
         }
     }
 
@@ -76,7 +80,7 @@ impl ActionResult {
     pub fn was_sent(&self) -> bool {
         match self {
             Self::Already | Self::Skipped { .. } => false,
-            Self::Done(_) | Self::TakenBack { .. } | Self::Failed { .. } | Self::Unknown { .. } => true,
+            Self::Done(_) | Self::Restored { .. } | Self::Failed { .. } | Self::Unknown { .. } => true,
         }
     }
 
@@ -84,7 +88,7 @@ impl ActionResult {
     pub(super) fn is_done(&self) -> bool {
         match self {
             Self::Done(_) | Self::Already => true,
-            Self::TakenBack { .. } | Self::Skipped { .. } | Self::Failed { .. } | Self::Unknown { .. } => false,
+            Self::Restored { .. } | Self::Skipped { .. } | Self::Failed { .. } | Self::Unknown { .. } => false,
         }
     }
 
@@ -92,8 +96,8 @@ impl ActionResult {
     pub(super) fn refused(why: &RecheckResult) -> Self {
         let message = why.message().unwrap_or_default();
         match why {
-            RecheckResult::Same | RecheckResult::Blocked(_) | RecheckResult::Stricter { .. } => Self::gated(message),
             RecheckResult::Differs(_) => Self::stale(format!("judged again: {message}")),
+            RecheckResult::Same | RecheckResult::Blocked(_) | RecheckResult::Stricter { .. } => Self::gated(message),
         }
     }
 
@@ -112,7 +116,7 @@ impl ActionResult {
 
 impl Halt {
     /// Why, in a few words.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::Stopped => "stopped".to_owned(),
             Self::Gate(blocked) => format!("{}: {}", blocked.gate.as_str(), blocked.why),
@@ -126,7 +130,7 @@ impl Halt {
             Self::Stopped => {
                 ActionResult::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() }
             }
-            Self::Gate(_) | Self::Journal(_) => ActionResult::gated(self.says()),
+            Self::Gate(_) | Self::Journal(_) => ActionResult::gated(self.message()),
         }
     }
 
@@ -134,7 +138,7 @@ impl Halt {
     pub(super) fn end_of_sent(&self) -> ActionResult {
         let cause = match self {
             Self::Stopped => "the run was stopped".to_owned(),
-            Self::Gate(_) | Self::Journal(_) => self.says(),
+            Self::Gate(_) | Self::Journal(_) => self.message(),
         };
         ActionResult::Unknown { why: format!("sent, not verified ({cause}); the next run reads the result") }
     }

@@ -1,6 +1,6 @@
-//! Taking a plan up again that an earlier run was broken off in: what it sent to a cloud is looked at, not sent again.
+//! Resuming a plan after an interrupted run: what that run sent to a cloud is read, not sent again.
 //!
-//! Invariants: only a read says that something was done; what was not, goes the way of every other action.
+//! Invariants: only a read shows that an action was done; every other action runs normally.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use crate::engine::Action;
 use crate::engine::journal::VerifiedState;
 
 impl<'p> Run<'p, '_> {
-    /// Ends the actions an earlier run of this plan has done in a cloud, and waits for what it left on its way out. What is
-    /// left is the answer.
+    /// Ends the cloud actions that an earlier run of this plan did, and waits for its running deletes. Returns the remaining
+    /// actions.
     pub(super) async fn take_up(
         &mut self,
         port: &dyn ClusterPort,
@@ -45,7 +45,7 @@ impl<'p> Run<'p, '_> {
     }
 
     fn wish_now(&self, action: &Action) -> Option<PreparedWrite> {
-        let action: Cow<'_, Action> = self.moved.bound_anew(action);
+        let action: Cow<'_, Action> = self.moved.rebound(action);
         PreparedWrite::of(&action, &self.report.plan, None, self.ports.vault).ok()
     }
 }

@@ -1,10 +1,9 @@
 //! A run: clusters one after another, the highest tier last, each in waves.
 //!
 //! Invariants:
-//! - before every wave all switches, the plan's end and the cluster's identity are looked at again, and the identity once
-//!   more after it;
+//! - switches, expiry of the plan and identity of the cluster are checked before every wave, the identity also after it;
 //! - an action runs only after everything it depends on is done;
-//! - what a halted run did not send ends as skipped, with the reason.
+//! - actions that a halted run did not send end as skipped, with the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -14,31 +13,30 @@ use jiff::Timestamp;
 
 use super::own_changes::{OwnChanges, share_a_resource};
 use super::ports::{Ports, Progress};
-use super::report::{ActionResult, Halt, Report};
+use super::report::{ALREADY, ActionResult, Halt, Report};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb};
 
-/// Actions that are judged again together. More would stretch the time between the look and the last request; fewer
+/// Actions that are judged again together. More would extend the time between the read and the last request; fewer
 /// would list the same collections more often.
 const WAVE_MAX: usize = 64;
 
-/// How long after the last wave references are looked for once more, unless the user says: controllers write theirs
-/// within seconds.
+/// Default delay of the last reference scan after the last wave: controllers write references within seconds.
 pub const REFERENCE_SCAN_AFTER: Duration = Duration::from_secs(30);
 
 /// How often a waiting run checks for a stop.
 const STOP_EVERY: Duration = Duration::from_millis(200);
 
-/// How often a cluster is asked who it is after a wave when it does not say, with this pause between.
+/// Attempts to read the identity of a cluster after a wave, and the pause between them.
 const CONFIRMS_MAX: u32 = 3;
 const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
 
-/// How long the last look back waits for a referenced object that a finalizer still holds: its controller usually lets go
-/// within seconds.
+/// How long the last reference scan waits for a referenced object with a finalizer: controllers usually remove it within
+/// seconds.
 const HELD_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What happens when something refers to what was just deleted.
+/// What to do about a new reference to a deleted object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnNewReference {
     Restore,
@@ -51,11 +49,11 @@ pub struct RunSettings {
     pub who: String,
     pub host: String,
     pub on_new_reference: OnNewReference,
-    /// How long after the last wave references are looked for once more.
+    /// Delay of the last reference scan after the last wave.
     pub reference_scan_after: Duration,
 }
 
-/// Carries out an approved plan.
+/// Executes an approved plan.
 ///
 /// # Guarantees
 /// Every approved action has an end in the report. What was sent is in the journal, and its intent was there before.
@@ -63,12 +61,12 @@ pub struct RunSettings {
 /// # Assumes
 /// The recheck answers about the same clusters that the cluster ports write to.
 ///
-/// May not be dropped while it runs, unless the process ends: an open intent is settled at the next start.
+/// May not be dropped while it runs, unless the process ends: an open intent is resolved at the next start.
 pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>) -> Report {
     resume(approved, settings, ports, &[]).await
 }
 
-/// The same, knowing what earlier runs did: one of this very plan that was broken off is taken up where it ended.
+/// The same, with the journal: an interrupted run of this plan is resumed.
 pub async fn resume(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>, earlier: &[Entry]) -> Report {
     let plan = &approved.plan().id;
     let earlier = earlier.iter().filter(|entry| entry.plan == *plan).flat_map(|entry| &entry.actions);
@@ -110,9 +108,9 @@ pub(super) struct Run<'p, 'q> {
     pub report: Report,
     /// The backups of deleted and changed objects, by action.
     pub backups: BTreeMap<String, Sealed>,
-    /// How many requests were about to be sent so far, by action.
+    /// Number of intents so far, by action.
     pub attempts: BTreeMap<String, u32>,
-    /// The version at which each changed object was seen to be as it was wanted, by action.
+    /// The version at which each changed object had the desired state, by action.
     pub versions: BTreeMap<String, String>,
     /// The actions of which a request left the program.
     pub sent: BTreeSet<String>,
@@ -125,7 +123,7 @@ pub(super) struct Run<'p, 'q> {
 enum Sameness {
     Same,
     Other,
-    /// It does not say who it is.
+    /// The identity cannot be read.
     Unknown,
 }
 
@@ -203,7 +201,7 @@ impl<'p> Run<'p, '_> {
             }
         }
         if wave.is_empty() {
-            // What is left waits for one another.
+            // Only circular dependencies are left.
             for action in std::mem::take(left) {
                 self.end(action, ActionResult::gated("dependency: circular dependency"));
             }
@@ -235,8 +233,8 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    /// Makes sure that what was read of a wave was read from the plan's cluster: another one, which came to stand behind
-    /// the address in mid-wave, has none of the objects. Where that is not sure, nothing counts as done.
+    /// Verifies that a wave was read from the plan's cluster: another cluster behind the same address has none of the
+    /// objects. If this is uncertain, no action counts as done.
     async fn confirm_cluster(&mut self, cluster: &str, wave: &[&'p Action]) -> Result<(), Halt> {
         let done = |action: &&&'p Action| matches!(self.report.ends.get(&action.id), Some(ActionResult::Done(_)));
         let done: Vec<&'p Action> = wave.iter().filter(done).copied().collect();
@@ -255,7 +253,7 @@ impl<'p> Run<'p, '_> {
         Err(other_cluster(cluster))
     }
 
-    /// Looks at everything that stops writes at once.
+    /// Checks everything that stops writes.
     pub fn check_switches(&self) -> Result<(), Halt> {
         if self.ports.stop.load(Ordering::SeqCst) {
             return Err(Halt::Stopped);
@@ -272,7 +270,7 @@ impl<'p> Run<'p, '_> {
         Ok(())
     }
 
-    /// Waits, and stops when the user asks for it.
+    /// Waits, or returns early on a stop.
     pub async fn wait(&mut self, span: Duration) -> Result<(), Halt> {
         let mut left = span;
         while !left.is_zero() {
@@ -298,7 +296,7 @@ impl<'p> Run<'p, '_> {
     fn is_gone(&self, action: &Action) -> bool {
         let gone = [VerifiedState::Gone, VerifiedState::Terminating];
         let ended = matches!(self.report.ends.get(&action.id), Some(ActionResult::Done(state)) if gone.contains(state));
-        // Nothing refers to a cloud resource in a way that could bring it back.
+        // Deleted cloud resources are not restored by a reference scan.
         action.verb() == Verb::Delete && action.target.cloud.is_none() && ended
     }
 
@@ -322,14 +320,14 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    /// A record for each action that nothing was meant to be sent for: what was, is in the journal already.
+    /// A record for each action without an intent; the others are in the journal already.
     fn skipped(&self, at: Timestamp) -> Vec<Record> {
         let skipped = |action: &Action| {
             let why = match self.report.ends.get(&action.id)? {
                 ActionResult::Skipped { why, .. } => why.as_str(),
-                ActionResult::Already => "already in the desired state",
+                ActionResult::Already => ALREADY,
                 ActionResult::Done(_)
-                | ActionResult::TakenBack { .. }
+                | ActionResult::Restored { .. }
                 | ActionResult::Failed { .. }
                 | ActionResult::Unknown { .. } => return None,
             };
@@ -347,7 +345,7 @@ impl<'p> Run<'p, '_> {
         self.approved.actions().chain(refused).filter_map(skipped).collect()
     }
 
-    /// The last records. That they could not be written changes nothing about what was done.
+    /// The last records. A failure to write them does not change the results.
     fn finish(&mut self) {
         let (plan, at, counts) = (self.report.plan.clone(), self.ports.clock.now(), self.report.counts());
         let mut records = self.skipped(at);

@@ -1,8 +1,8 @@
-//! What an answer and the read after it mean together. Pure.
+//! The result of an action from an answer and the read after it. Pure.
 //!
 //! Invariants:
-//! - only what was read decides; an answer alone never ends an action as done;
-//! - an action fails only when no request of it was carried out and none can be any more. Anything less is unknown.
+//! - the read decides; an answer alone never ends an action as done;
+//! - an action fails only when no request of it was or can be carried out. Anything else is unknown.
 
 use super::ports::{Reading, Reply, Seen};
 use super::prepared_write::{Bound, PreparedWrite, Proof, is_marked};
@@ -10,11 +10,11 @@ use super::ready::Ready;
 use super::report::ActionResult;
 use crate::engine::journal::{Answer, Found, VerifiedState};
 
-/// What to do about a request that has been answered and looked after.
+/// The next step after a request was answered and its target read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     End(ActionResult),
-    /// The object is as it was before: the request may be made again, after a new look.
+    /// The object is unchanged: the request may be sent again after another read.
     Again,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn difference(uid: &str, resource_version: &str, reading: &Reading) -
     }
 }
 
-/// What was found of an object that a write was meant for.
+/// What a read found of the target.
 pub(super) fn found(uid: Option<&str>, resource_version: Option<&str>, reading: &Reading) -> Option<Found> {
     match reading {
         Reading::Absent => Some(Found::Gone),
@@ -51,10 +51,11 @@ pub(super) fn found(uid: Option<&str>, resource_version: Option<&str>, reading: 
 pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next {
     let said = match reply.answer {
         Answer::Throttled => return Next::Again,
+        Answer::Gone if !ready.is_in_doubt() => return Next::End(found_gone(ready, reply, reading)),
         Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reply, reading)),
         Answer::Ambiguous => None,
         Answer::Refused => Some(refusal(reply)),
-        // A controller moved the version between the read and the request; what was judged is still there.
+        // A controller changed the version between the read and the request; the judged state is unchanged.
         Answer::Conflict if may_bind_again(ready, reading) => return Next::Again,
         Answer::Conflict => Some(conflict(ready, reply, reading)),
     };
@@ -68,13 +69,13 @@ pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next 
     }
 }
 
-/// What stays true as long as the result of a request is unknown and the object is as it was.
+/// Added while the result of a request is unknown and the object is unchanged.
 pub(super) const MAY_ARRIVE: &str = "an earlier request got no clear answer and may still be carried out";
 
-/// What a read says about an action of which a request may have been carried out, or may still be. Nothing: the object is
-/// as it was, and the request may be made again.
+/// The result of an action whose request may have been carried out, or may still be. `None`: the object is unchanged, and
+/// the request may be sent again.
 ///
-/// A request that is bound to a version can't be carried out any more once the object has another one.
+/// A request that is bound to a version cannot be carried out once the object has another one.
 pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<ActionResult> {
     let kind = &ready.action.target.kind;
     match (&ready.write, reading) {
@@ -98,10 +99,10 @@ pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<ActionRes
             PreparedWrite::Create { proof: Proof::Content(_), .. } | PreparedWrite::Apply { bound: None, .. },
             reading,
         ) => {
-            // Who made it is not known; it is as it was wanted, or it is another writer's.
+            // The creator is unknown: it is the desired object, or one of another writer.
             Some(match ready.write.is_fulfilled(kind, reading) {
                 true => ActionResult::Done(VerifiedState::Changed),
-                false => ActionResult::failed("another object has the name now"),
+                false => another_has_the_name(),
             })
         }
     }
@@ -115,8 +116,8 @@ fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Op
     if ready.write.is_fulfilled(&ready.action.target.kind, reading) {
         return Some(ActionResult::Done(VerifiedState::Changed));
     }
-    // A request that is bound to a version can't be carried out once the object has another one: where what was judged is
-    // still there, it was not.
+    // A request that is bound to a version cannot be carried out once the object has another one: if the judged state is
+    // unchanged, it was not.
     let as_before = seen.uid == bound.uid && seen.resource_version == bound.resource_version;
     if as_before || may_bind_again(ready, reading) {
         None
@@ -125,7 +126,7 @@ fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Op
     }
 }
 
-/// Whether the object is still what the plan was made for, at whatever version.
+/// Whether the object still has the judged state, at any version.
 fn may_bind_again(ready: &Ready<'_>, reading: &Reading) -> bool {
     let judged = ready.write.bound().filter(|bound| bound.judged.is_some());
     judged.is_some_and(|bound| bound.difference(reading).is_none())
@@ -134,7 +135,7 @@ fn may_bind_again(ready: &Ready<'_>, reading: &Reading) -> bool {
 /// The status of an answer to a request that made an object.
 const CREATED: u16 = 201;
 
-/// What a read says about a request that the server said it carried out, or that there was nothing left to do for.
+/// The result of a request that the server accepted, or that found nothing to do.
 fn carried_out(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> ActionResult {
     let made = ready.write.bound().is_none() && reply.http == Some(CREATED);
     match in_doubt(ready, reading) {
@@ -155,11 +156,22 @@ fn carried_out(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> ActionRes
     }
 }
 
+/// The result of a delete whose first answer was that the object is not there: another client deleted it.
+fn found_gone(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> ActionResult {
+    match (&ready.write, carried_out(ready, reply, reading)) {
+        (PreparedWrite::Delete { .. }, ActionResult::Done(VerifiedState::Gone)) => ActionResult::Already,
+        (_, end) => end,
+    }
+}
+
 fn restored(mark: &str, seen: &Seen) -> ActionResult {
-    if is_marked(seen, mark) {
-        ActionResult::Done(VerifiedState::Restored)
-    } else {
-        ActionResult::failed("another object has the name now")
+    if is_marked(seen, mark) { ActionResult::Done(VerifiedState::Restored) } else { another_has_the_name() }
+}
+
+/// A create was perhaps carried out: its object may have been replaced, or another cluster may have been read.
+fn another_has_the_name() -> ActionResult {
+    ActionResult::Unknown {
+        why: "another object has the name now; whether it was created before is unknown".to_owned(),
     }
 }
 
@@ -186,4 +198,25 @@ fn conflict(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> String {
     };
     let changed = changed.unwrap_or_else(|| "the cluster says it is not the object the plan shows".to_owned());
     format!("nothing was done: {changed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_restore_whose_name_another_object_has_is_unknown_and_never_failed() {
+        let seen = Seen {
+            uid: "u-2".to_owned(),
+            resource_version: "7".to_owned(),
+            deleting: false,
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
+            json: zeroize::Zeroizing::default(),
+        };
+        let end = restored("1a2b3c4d/a1", &seen);
+        assert!(matches!(end, ActionResult::Unknown { .. }), "{end:?}");
+    }
 }

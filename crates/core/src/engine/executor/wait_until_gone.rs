@@ -1,6 +1,6 @@
-//! Waiting for the end of what takes its time: a cloud answers a delete long before the resource is gone.
+//! Waiting for asynchronous deletes: a cloud answers a delete long before the resource is gone.
 //!
-//! Invariants: only a read that finds nothing ends the wait as gone.
+//! Invariants: only a read that finds no resource ends the wait as gone.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::run::Run;
 use crate::engine::Action;
 use crate::engine::journal::VerifiedState;
 
-/// How often what is being deleted is looked at.
+/// Interval between reads of a deleting resource.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// How long a deletion may take. Load balancers are the slowest; IBM's own tools give them half an hour.
@@ -21,7 +21,7 @@ const END_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 const LEAVING: &str = "it is being deleted";
 
 impl<'p> Run<'p, '_> {
-    /// Waits until what a wave deleted in a cloud is gone. What depends on it can't go before.
+    /// Waits until the cloud resources that a wave deleted are gone. Dependent actions run after that.
     pub(super) async fn wait_until_gone(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
         let terminating = |action: &&&'p Action| {
             let end = self.report.ends.get(&action.id);

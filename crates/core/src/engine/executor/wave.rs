@@ -1,6 +1,6 @@
-//! The way of a wave's actions: judged again, read, sealed, journalled, sent, looked after.
+//! The actions of one wave: judged again, read, sealed, journalled, sent, verified.
 //!
-//! Invariants: requests go out in small groups, and between two groups a stop is noticed.
+//! Invariants: requests are sent in small groups, and a stop takes effect between two groups.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use super::ports::{ClusterPort, Progress, Reading, Reply};
 use super::prepared_write::{PreparedWrite, owners_shown};
 use super::read::read;
 use super::ready::Ready;
-use super::report::{ActionResult, Halt};
+use super::report::{ALREADY, ActionResult, Halt};
 use super::run::Run;
 use super::source::read_source;
 use super::verdict::{Next, in_doubt, next};
@@ -25,10 +25,10 @@ use crate::engine::journal::{Answer, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, RecheckResult};
 
-/// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
+/// Concurrent requests per cluster: enough to hide latency, few enough that a stop takes effect soon.
 const AT_ONCE_MAX: usize = 16;
 
-/// How often the result may be unknown: one more gated try after the first, as things may just have hung.
+/// Attempts with an unknown result: one more after the first, behind the same gates.
 const UNSURE_MAX: u32 = 2;
 
 /// The wait when the server asks for one without saying how long.
@@ -38,10 +38,10 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(1);
 const STOPPED_BETWEEN: &str = "the cluster did not take it, and the run was stopped before the next attempt";
 
 impl<'p> Run<'p, '_> {
-    /// Carries out the actions of one wave.
+    /// Executes the actions of one wave.
     pub(super) async fn wave(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
         let clock = self.ports.clock;
-        let now: Vec<Cow<'p, Action>> = wave.iter().map(|action| self.moved.bound_anew(action)).collect();
+        let now: Vec<Cow<'p, Action>> = wave.iter().map(|action| self.moved.rebound(action)).collect();
         let now: Vec<&Action> = now.iter().map(AsRef::as_ref).collect();
         let again = self.ports.recheck.judge_again(&now).await;
         let mut same = Vec::new();
@@ -78,7 +78,7 @@ impl<'p> Run<'p, '_> {
         self.rounds(port, ready).await
     }
 
-    /// Sends, waits and sends again until every action has its end.
+    /// Sends, waits and retries until every action has a result.
     pub(super) async fn rounds(&mut self, port: &dyn ClusterPort, mut ready: Vec<Ready<'p>>) -> Result<(), Halt> {
         while !ready.is_empty() {
             self.check_switches()?;
@@ -90,7 +90,7 @@ impl<'p> Run<'p, '_> {
                     self.leave_unsent(in_flight.iter().map(|(one, _)| one), &halt)?;
                     return Err(halt);
                 }
-                // A cloud has no preconditions: one request at a time, each looked after before the next.
+                // A cloud has no preconditions: one request at a time, each verified before the next.
                 let is_cloud = in_flight.iter().any(|(one, _)| one.action.target.cloud.is_some());
                 let at_once = if is_cloud { 1 } else { AT_ONCE_MAX };
                 let group = in_flight.drain(..in_flight.len().min(at_once)).collect();
@@ -104,8 +104,8 @@ impl<'p> Run<'p, '_> {
         Ok(())
     }
 
-    /// Sends a group, looks after it and ends what has ended. What may be tried again is added to `again`; the longest
-    /// wait a server asked for is the answer.
+    /// Sends a group, verifies it and records results. Actions to retry are added to `again`; returns the longest wait that
+    /// a server asked for.
     async fn send_group(
         &mut self,
         port: &dyn ClusterPort,
@@ -153,7 +153,7 @@ impl<'p> Run<'p, '_> {
         Ok(pause)
     }
 
-    /// Notes the version at which an object was seen to be as it was wanted: undo knows by it that the object did not change later.
+    /// Records the version at which an object had the desired state, so that undo detects later changes.
     fn remember_version(&mut self, ready: &Ready<'_>, end: &ActionResult, reading: &Reading) {
         if let (ActionResult::Done(_), Some(_), Reading::Present(seen)) = (end, ready.write.patch(), reading) {
             self.moved.note(ready.action, seen);
@@ -192,7 +192,7 @@ impl<'p> Run<'p, '_> {
         Err(halt)
     }
 
-    /// Reads targets and sources again before another attempt: what is not as it was is not sent again.
+    /// Reads targets and sources again before another attempt: changed objects are not sent again.
     async fn read_again(&mut self, port: &dyn ClusterPort, again: Vec<Ready<'p>>) -> Result<Vec<Ready<'p>>, Halt> {
         let mut ready = Vec::new();
         let clock = self.ports.clock;
@@ -222,8 +222,8 @@ impl<'p> Run<'p, '_> {
         Ok(ready)
     }
 
-    /// Makes an action ready: it is the object the plan shows, what it copies is what the plan shows, and its backup is
-    /// sealed, together with what else goes. What is already in the desired state is not sent.
+    /// Prepares an action: compares target and source with the plan, and seals the backup. An action whose target is already
+    /// in the desired state is not sent.
     fn prepare(
         &mut self,
         action: &'p Action,
@@ -231,15 +231,15 @@ impl<'p> Run<'p, '_> {
         source: Option<&Content>,
         export: Option<&Exported>,
     ) -> Result<Ready<'p>, ActionResult> {
-        let mut write = PreparedWrite::of(&self.moved.bound_anew(action), &self.report.plan, source, self.ports.vault)?;
-        if let Some(end) = write.hindered(&action.target.kind, reading) {
+        let mut write = PreparedWrite::of(&self.moved.rebound(action), &self.report.plan, source, self.ports.vault)?;
+        if let Some(end) = write.early_result(&action.target.kind, reading) {
             return Err(end);
         }
         write.bind_again(reading);
         let mut ready = Ready::new(action, write, self.ports.clock.now());
         if let Reading::Present(seen) = reading {
             ready.remember_before(seen);
-            // What is in a cloud can't be sealed; its tier says so.
+            // Cloud resources cannot be sealed; their tier accounts for it.
             if ready.write.needs_backup() && action.target.cloud.is_none() {
                 let whole = export.map(|export| together(&seen.json, export));
                 let sealed = self.ports.vault.seal(whole.as_ref().unwrap_or(&seen.json));
@@ -250,7 +250,7 @@ impl<'p> Run<'p, '_> {
         Ok(ready)
     }
 
-    /// Puts the intents on the disk. Each action comes back with the token its request asks for.
+    /// Writes the intents to the disk. Returns each action with the token of its request.
     fn write_intents(&mut self, mut ready: Vec<Ready<'p>>) -> Result<Vec<(Ready<'p>, InFlight)>, Halt> {
         let at = self.ports.clock.now();
         let mut records = Vec::new();
@@ -278,7 +278,7 @@ impl<'p> Run<'p, '_> {
         group.for_each(|ready| (self.ports.progress)(ready.action, progress));
     }
 
-    /// Ends what has its intent and is not sent. An earlier attempt may have been.
+    /// Ends actions that have an intent and are not sent. An earlier attempt may have been sent.
     fn leave_unsent<'r>(&mut self, left: impl Iterator<Item = &'r Ready<'p>>, halt: &Halt) -> Result<(), Halt>
     where
         'p: 'r,
@@ -290,7 +290,7 @@ impl<'p> Run<'p, '_> {
         self.write_ends(left.map(|one| (one.action, end(one))).collect())
     }
 
-    /// Writes how actions ended, then tells.
+    /// Journals the results of actions, then reports them.
     pub(super) fn write_ends(&mut self, ends: Vec<(&Action, ActionResult)>) -> Result<(), Halt> {
         if ends.is_empty() {
             return Ok(());
@@ -301,12 +301,19 @@ impl<'p> Run<'p, '_> {
             action: action.id.clone(),
             state: match end {
                 ActionResult::Done(state) => *state,
-                ActionResult::TakenBack { .. } => VerifiedState::Restored,
+                ActionResult::Restored { .. } => VerifiedState::Restored,
                 ActionResult::Already | ActionResult::Skipped { .. } => VerifiedState::Skipped,
                 ActionResult::Failed { .. } => VerifiedState::Failed,
                 ActionResult::Unknown { .. } => VerifiedState::Unknown,
             },
-            why: end.why().to_owned(),
+            why: match end {
+                ActionResult::Already => ALREADY.to_owned(),
+                ActionResult::Done(_)
+                | ActionResult::Restored { .. }
+                | ActionResult::Skipped { .. }
+                | ActionResult::Failed { .. }
+                | ActionResult::Unknown { .. } => end.why().to_owned(),
+            },
             version: self.versions.get(&action.id).filter(|_| matches!(end, ActionResult::Done(_))).cloned(),
             at,
         };
@@ -318,8 +325,7 @@ impl<'p> Run<'p, '_> {
     }
 }
 
-/// Whether another process has deleted a cloud resource between two attempts: then it is on its way
-/// all the same.
+/// Whether another process deleted the cloud resource between two attempts.
 fn is_leaving(ready: &Ready<'_>, reading: &Reading) -> bool {
     let is_gone = match reading {
         Reading::Absent => true,

@@ -28,7 +28,7 @@ pub enum AccessAnswer {
     Allowed,
     /// With the server's own words, which may be empty.
     Denied {
-        says: String,
+        message: String,
     },
     /// It could not be asked, and why.
     Unknown {
@@ -91,8 +91,8 @@ fn refusal(question: &AccessQuestion, answers: &AccessAnswers) -> Option<String>
     let what = describe(question);
     match answers.get(question) {
         Some(AccessAnswer::Allowed) => None,
-        Some(AccessAnswer::Denied { says }) if says.is_empty() => Some(format!("you may not {what}")),
-        Some(AccessAnswer::Denied { says }) => Some(format!("you may not {what} ({says})")),
+        Some(AccessAnswer::Denied { message }) if message.is_empty() => Some(format!("you may not {what}")),
+        Some(AccessAnswer::Denied { message }) => Some(format!("you may not {what} ({message})")),
         Some(AccessAnswer::Unknown { why }) => Some(format!("cannot check whether you may {what}: {why}")),
         None => Some(format!("the cluster was not asked whether you may {what}")),
     }

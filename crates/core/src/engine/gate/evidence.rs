@@ -75,7 +75,7 @@ pub fn ownership(candidate: &Candidate<'_>, _: &GateInputs<'_>) -> Option<Blocke
         [ref proof, ..] => format!("only one proof ({proof}) says"),
     };
     let why =
-        format!("{found} that the platform made this object, and a delete needs two; review it and delete it by hand");
+        format!("{found} that the platform made this object, and a delete needs two; review it and delete it manually");
     Some(blocked(GateName::Ownership, why))
 }
 
@@ -94,7 +94,7 @@ pub fn settling(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Bl
     Some(blocked(GateName::Settling, why))
 }
 
-/// A set of wanted things that came back empty from a list never makes everything else superfluous.
+/// An empty list of expected objects never makes every other object superfluous.
 ///
 /// For domains whose expected set is read from a list: they put the answer into a draft's `blocked_by`. `source` says
 /// where the set was read from.
@@ -102,8 +102,6 @@ pub fn empty_set(wanted: usize, source: &str) -> Option<Blocked> {
     if wanted > 0 {
         return None;
     }
-    let why = format!(
-        "{source} came back empty, and an empty answer would make everything superfluous; check that it is meant"
-    );
+    let why = format!("{source} is empty, which would make every copy superfluous; check that this is intended");
     Some(blocked(GateName::EmptySet, why))
 }

@@ -60,7 +60,7 @@ impl FreezeWindow {
         if from == to {
             return Err(bad("it ends in the minute it begins".to_owned()));
         }
-        let zone = TimeZone::get(zone).map_err(|_| bad(format!("`{zone}` is no time zone this machine knows")))?;
+        let zone = TimeZone::get(zone).map_err(|_| bad(format!("`{zone}` is not a time zone this machine knows")))?;
         Ok(Self { text: words.join(" "), from, to, zone })
     }
 
@@ -82,8 +82,8 @@ impl fmt::Display for FreezeWindow {
 }
 
 fn minute_of_week(day: &str, time: &str) -> Result<u16, String> {
-    let days = weekday(day).ok_or_else(|| format!("`{day}` is no day (Mon, Tue, Wed, Thu, Fri, Sat, Sun)"))?;
-    let minutes = minute_of_day(time).ok_or_else(|| format!("`{time}` is no time of day (00:00 to 23:59)"))?;
+    let days = weekday(day).ok_or_else(|| format!("`{day}` is not a day (Mon, Tue, Wed, Thu, Fri, Sat, Sun)"))?;
+    let minutes = minute_of_day(time).ok_or_else(|| format!("`{time}` is not a time of day (00:00 to 23:59)"))?;
     Ok(days_since_monday(days) * MINUTES_A_DAY + minutes)
 }
 
@@ -152,10 +152,10 @@ mod tests {
             ("", "needs a day and time"),
             ("Fri 16:00 Mon 08:00 UTC", "needs a day and time"),
             ("Fri 16:00 - Mon 08:00", "needs a day and time"),
-            ("Fry 16:00 - Mon 08:00 UTC", "`Fry` is no day"),
-            ("Fri 24:00 - Mon 08:00 UTC", "`24:00` is no time"),
-            ("Fri 16:00 - Mon 8:00 UTC", "`8:00` is no time"),
-            ("Fri 16:00 - Mon 08:00 Europe/Berln", "`Europe/Berln` is no time zone"),
+            ("Fry 16:00 - Mon 08:00 UTC", "`Fry` is not a day"),
+            ("Fri 24:00 - Mon 08:00 UTC", "`24:00` is not a time"),
+            ("Fri 16:00 - Mon 8:00 UTC", "`8:00` is not a time"),
+            ("Fri 16:00 - Mon 08:00 Europe/Berln", "`Europe/Berln` is not a time zone"),
             ("Fri 16:00 - Fri 16:00 UTC", "ends in the minute it begins"),
         ];
         for (text, expected) in cases {

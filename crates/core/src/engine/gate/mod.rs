@@ -35,7 +35,7 @@ pub use freeze::{BadWindow, FreezeWindow};
 pub use login::OwnLogin;
 pub use policy::{PolicyEffect, PolicyRule};
 pub(super) use policy::{PolicySubject, judge_policy};
-pub use switch::ReadOnly;
+pub use switch::{KillSwitch, ReadOnly};
 
 use super::action::{ActionDraft, Blocked, GateName, Verb};
 use super::finding::{CheckName, SubjectId};
@@ -49,7 +49,7 @@ pub struct Conditions {
     pub now: Timestamp,
     pub read_only: ReadOnly,
     /// The kill-switch file, when it is there.
-    pub kill_switch: Option<String>,
+    pub kill_switch: Option<KillSwitch>,
     pub freeze: Vec<FreezeWindow>,
     pub policy: Vec<PolicyRule>,
     /// What the clusters said about the permissions each action needs.

@@ -1,5 +1,8 @@
 //! Gates that shut for everything at once: read-only mode and the kill switch.
 
+use std::fmt;
+use std::io;
+
 use super::{Blocked, Candidate, Conditions, GateInputs, GateName, blocked};
 
 /// Whether writing was ruled out, and by whom.
@@ -8,6 +11,37 @@ pub enum ReadOnly {
     Off,
     ByFlag,
     ByConfig,
+}
+
+/// A kill switch that stops all writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KillSwitch {
+    /// Its file exists.
+    Set { file: String },
+    /// Whether its file exists is unknown, and why: a switch must not fail open.
+    Unknown { file: String, cause: String },
+}
+
+impl KillSwitch {
+    /// What a look at the file says: only a file that is not there is no switch. A dangling link is there.
+    pub fn of<T>(file: String, looked: &io::Result<T>) -> Option<Self> {
+        match looked {
+            Ok(_) => Some(Self::Set { file }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(Self::Unknown { file, cause: error.kind().to_string() }),
+        }
+    }
+}
+
+impl fmt::Display for KillSwitch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Set { file } => write!(f, "kill switch {file} exists; remove it to write"),
+            Self::Unknown { file, cause } => {
+                write!(f, "kill switch {file} cannot be inspected ({cause}); make its folder readable to write")
+            }
+        }
+    }
 }
 
 /// Nothing is written in read-only mode.
@@ -32,6 +66,30 @@ pub fn kill_switch(_: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked
 }
 
 pub fn kill_switch_file(conditions: &Conditions) -> Option<Blocked> {
-    let file = conditions.kill_switch.as_ref()?;
-    Some(blocked(GateName::KillSwitch, format!("kill switch {file} exists; remove it to write")))
+    let switch = conditions.kill_switch.as_ref()?;
+    Some(blocked(GateName::KillSwitch, switch.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_that_is_not_there_is_no_kill_switch() {
+        use io::ErrorKind as Kind;
+        let kinds = [
+            (Kind::PermissionDenied, "permission denied"),
+            (Kind::NotADirectory, "not a directory"),
+            (Kind::StaleNetworkFileHandle, "stale network file handle"),
+            (Kind::TimedOut, "timed out"),
+            (Kind::Other, "other error"),
+        ];
+        for (kind, cause) in kinds {
+            let found = KillSwitch::of("stop".to_owned(), &io::Result::<()>::Err(kind.into()));
+            let expected = KillSwitch::Unknown { file: "stop".to_owned(), cause: cause.to_owned() };
+            assert_eq!(found, Some(expected), "case: {kind:?}");
+        }
+        assert_eq!(KillSwitch::of("stop".to_owned(), &io::Result::<()>::Err(Kind::NotFound.into())), None);
+        assert_eq!(KillSwitch::of("stop".to_owned(), &Ok(())), Some(KillSwitch::Set { file: "stop".to_owned() }));
+    }
 }

@@ -72,15 +72,20 @@ fn a_switch_shuts_for_every_action() {
     let cases: [(&str, Change, &str, &str); 4] = [
         ("flag", Box::new(|c| c.read_only = ReadOnly::ByFlag), "read-only", "--read-only"),
         ("config", Box::new(|c| c.read_only = ReadOnly::ByConfig), "read-only", "read_only = true"),
-        ("kill switch", Box::new(|c| c.kill_switch = Some("stop.file".to_owned())), "kill-switch", "stop.file"),
+        (
+            "kill switch",
+            Box::new(|c| c.kill_switch = Some(KillSwitch::Set { file: "stop.file".to_owned() })),
+            "kill-switch",
+            "stop.file",
+        ),
         ("freeze", Box::new(move |c| c.freeze = vec![weekend.clone()]), "freeze", "Mon 09:00 - Mon 11:00 UTC"),
     ];
-    for (case, change, gate, says) in &cases {
+    for (case, change, gate, message) in &cases {
         for given in [one_delete(), one_label(), snapshot(one_delete())] {
             let shut = shut(&given.conditions(change).plan());
             assert_eq!(shut.len(), 1, "case: {case}: {shut:?}");
             assert_eq!(shut[0].0, *gate, "case: {case}");
-            assert!(shut[0].1.contains(says), "case: {case}: {}", shut[0].1);
+            assert!(shut[0].1.contains(message), "case: {case}: {}", shut[0].1);
         }
     }
 }
@@ -90,7 +95,7 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
     let no_identity = |given: Given| given.cluster(|cluster| cluster.identity = ClusterIdentity::default());
     let no_tls = |given: Given| given.conditions(|c| c.unverified_tls = [cluster_name("guest-a")].into());
     let denied = |given: Given| {
-        let answer = AccessAnswer::Denied { says: "no RBAC policy matched".to_owned() };
+        let answer = AccessAnswer::Denied { message: "no RBAC policy matched".to_owned() };
         given.conditions(|c| c.access = [(delete_question("delete"), answer)].into())
     };
     let undecided = |given: Given| {
@@ -106,10 +111,10 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         ("undecided", &undecided, "access", "the review timed out"),
         ("not asked", &unasked, "access", "was not asked whether you may delete secrets"),
     ];
-    for (case, change, gate, says) in cases {
+    for (case, change, gate, message) in cases {
         let live = shut(&change(one_delete()).plan());
         assert_eq!(live.len(), 1, "case: {case}: {live:?}");
-        assert!(live[0].0 == gate && live[0].1.contains(says), "case: {case}: {live:?}");
+        assert!(live[0].0 == gate && live[0].1.contains(message), "case: {case}: {live:?}");
         assert_eq!(shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
     }
 }
@@ -155,10 +160,10 @@ fn a_delete_needs_complete_and_fresh_lists() {
         ("nothing named", rests_on_nothing, "no collection proves"),
         ("in part, in a snapshot", snapshot(seen(Completeness::Partial { gap: gap() })), "is incomplete"),
     ];
-    for (case, given, says) in shuts {
+    for (case, given, message) in shuts {
         let shut = shut(&given.plan());
         assert_eq!(shut.len(), 1, "case: {case}: {shut:?}");
-        assert!(shut[0].0 == "not-complete" && shut[0].1.contains(says), "case: {case}: {shut:?}");
+        assert!(shut[0].0 == "not-complete" && shut[0].1.contains(message), "case: {case}: {shut:?}");
     }
     let opens = [
         ("90 s old", seen(aged(90))),
@@ -224,7 +229,7 @@ fn an_empty_answer_shuts_the_empty_set_gate() {
     assert_eq!(empty_set(1, "the list of clusters"), None);
     let shut = empty_set(0, "the list of clusters").unwrap();
     assert_eq!(shut.gate, GateName::EmptySet);
-    assert!(shut.why.starts_with("the list of clusters came back empty"), "{}", shut.why);
+    assert!(shut.why.starts_with("the list of clusters is empty"), "{}", shut.why);
 }
 
 #[test]
@@ -300,15 +305,15 @@ fn an_action_waits_for_what_it_depends_on() {
         ("blocked", first_draft(|draft| draft.ownership.clear()), Some("a1 has to be done first and is blocked")),
         ("not planned", chain(1), Some("is not in this plan")),
     ];
-    for (case, given, says) in cases {
+    for (case, given, message) in cases {
         let plan = given.plan();
         let waits = &plan.actions[1].blocked_by;
-        match says {
+        match message {
             None => assert_eq!(waits[..], [], "case: {case}"),
-            Some(says) => {
+            Some(message) => {
                 assert_eq!(waits.len(), 1, "case: {case}");
                 assert!(
-                    waits[0].gate == GateName::Dependency && waits[0].why.contains(says),
+                    waits[0].gate == GateName::Dependency && waits[0].why.contains(message),
                     "case: {case}: {waits:?}"
                 );
             }
@@ -435,7 +440,7 @@ fn reasons_are_sorted_by_their_gate() {
     let plan = one_delete()
         .conditions(|c| {
             c.read_only = ReadOnly::ByFlag;
-            c.kill_switch = Some("stop".to_owned());
+            c.kill_switch = Some(KillSwitch::Set { file: "stop".to_owned() });
             c.settle = Duration::from_secs(1);
         })
         .with(|given| given.judged[0].explanation.remedy[0].ownership.clear())
@@ -469,8 +474,11 @@ fn nobody_changes_who_can_log_in_with_a_login_that_may_end() {
         let shut = shut(&given.plan());
         match expected {
             None => assert_eq!(shut, [], "case: {case}"),
-            Some(says) => {
-                assert!(shut.len() == 1 && shut[0].0 == "access" && shut[0].1.contains(says), "case: {case}: {shut:?}");
+            Some(message) => {
+                assert!(
+                    shut.len() == 1 && shut[0].0 == "access" && shut[0].1.contains(message),
+                    "case: {case}: {shut:?}"
+                );
             }
         }
     }

@@ -123,6 +123,7 @@ impl Entry {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm per record, with every field")]
     fn take(&mut self, record: &Record) {
         match record {
             Record::PlanApproved { plan: _, who, host, how, at, clusters } => {

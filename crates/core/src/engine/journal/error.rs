@@ -14,7 +14,7 @@ pub enum JournalError {
     Held { by: String },
     #[error("the journal's file {} cannot be opened", .path.display())]
     Open { path: PathBuf, source: io::Error },
-    #[error("the journal {} is not a file of its own that only you can read: {why}", .path.display())]
+    #[error("the journal {} is not a private regular file: {why}", .path.display())]
     Exposed { path: PathBuf, why: String },
     #[error("the journal cannot be read")]
     Read { source: io::Error },
@@ -44,7 +44,7 @@ impl JournalError {
                 "keep the file, it is evidence, and move it away: a new one begins with the next apply".to_owned()
             }
             Self::Cut { .. } | Self::Write { .. } | Self::FailedBefore => {
-                "see that the disk has room and takes writes, then start again".to_owned()
+                "check that the disk has free space and accepts writes, then start again".to_owned()
             }
             Self::TooLong { .. } => "plan for fewer clusters at once".to_owned(),
         }

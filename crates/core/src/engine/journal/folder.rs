@@ -43,7 +43,7 @@ impl StateFolder {
     /// Looks at the folder, and makes it if it is not there.
     ///
     /// # Errors
-    /// It can't be made, or others can look in.
+    /// It cannot be created, or its mode is not 700.
     pub fn prepare(path: &Path) -> Result<Self, FolderError> {
         if let Some(folder) = Self::look(path)? {
             return Ok(folder);
@@ -60,7 +60,7 @@ impl StateFolder {
     /// Looks at the folder; nothing when it is not there.
     ///
     /// # Errors
-    /// It is no folder, or others can look in.
+    /// It is not a folder, or its mode is not 700.
     pub fn look(path: &Path) -> Result<Option<Self>, FolderError> {
         let found = match std::fs::metadata(path) {
             Ok(found) => found,

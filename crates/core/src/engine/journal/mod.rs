@@ -45,7 +45,7 @@ use lock::Lock;
 /// The file's name in the state folder.
 const FILE_NAME: &str = "journal";
 
-/// The open journal. Whoever has it is the only writer.
+/// The open journal. The process that holds it is the only writer.
 #[derive(Debug)]
 #[must_use = "an open journal locks out everybody else"]
 pub struct Journal {
@@ -154,7 +154,7 @@ impl Journal {
 /// Reads the journal without the lock: also while another process writes.
 ///
 /// # Errors
-/// The file can't be read, others can look into it, or it is damaged. A journal that is not there is empty.
+/// The file cannot be read, its mode is not 600, or it is damaged. A missing journal is empty.
 pub fn read(folder: &StateFolder) -> Result<History, JournalError> {
     let path = folder.path().join(FILE_NAME);
     folder::refuse_exposed(&path)?;

@@ -174,108 +174,67 @@ pub struct FieldRecord {
     pub after: serde_json::Value,
 }
 
-/// How the yes was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ApprovalWay {
-    /// A person answered what was asked on the terminal.
-    Typed,
-    /// A script named the plan's id.
-    Expected,
-}
-
-impl ApprovalWay {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Typed => "typed",
-            Self::Expected => "expected",
-        }
+named_enum! {
+    /// How the yes was given.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ApprovalWay {
+        /// A person answered what was asked on the terminal.
+        Typed = "typed",
+        /// A script named the plan's id.
+        Expected = "expected",
     }
 }
 
-/// The class of a server's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Answer {
-    Done,
-    /// The object is not the one the plan was made for.
-    Conflict,
-    Refused,
-    Throttled,
-    /// It was not there any more.
-    Gone,
-    /// Nobody knows whether the request was carried out.
-    Ambiguous,
-}
-
-impl Answer {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Conflict => "conflict",
-            Self::Refused => "refused",
-            Self::Throttled => "throttled",
-            Self::Gone => "gone",
-            Self::Ambiguous => "ambiguous",
-        }
+named_enum! {
+    /// The class of a server's answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Answer {
+        Done = "done",
+        /// The object is not the one the plan was made for.
+        Conflict = "conflict",
+        Refused = "refused",
+        Throttled = "throttled",
+        /// It was not there any more.
+        Gone = "gone",
+        /// Nobody knows whether the request was carried out.
+        Ambiguous = "ambiguous",
     }
 }
 
-/// How an action ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VerifiedState {
-    Gone,
-    Terminating,
-    Changed,
-    /// It was not there, and our request made it.
-    Created,
-    Restored,
-    /// Nothing was sent.
-    Skipped,
-    /// Something was sent, and it came to nothing.
-    Failed,
-    /// Something was sent, and its result is unknown: the action stays open.
-    Unknown,
-}
-
-impl VerifiedState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Gone => "gone",
-            Self::Terminating => "terminating",
-            Self::Changed => "changed",
-            Self::Created => "created",
-            Self::Restored => "restored",
-            Self::Skipped => "skipped",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
+named_enum! {
+    /// How an action ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum VerifiedState {
+        Gone = "gone",
+        Terminating = "terminating",
+        Changed = "changed",
+        /// It was not there, and our request made it.
+        Created = "created",
+        Restored = "restored",
+        /// Nothing was sent.
+        Skipped = "skipped",
+        /// Something was sent, and it came to nothing.
+        Failed = "failed",
+        /// Something was sent, and its result is unknown: the action stays open.
+        Unknown = "unknown",
     }
 }
 
-/// What was found in place of an outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Found {
-    /// The same object at the same version: the request was not carried out.
-    Unchanged,
-    /// The same object at another version.
-    Changed,
-    Terminating,
-    Gone,
-    /// Another object has the name now.
-    Replaced,
-}
-
-impl Found {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unchanged => "unchanged",
-            Self::Changed => "changed",
-            Self::Terminating => "terminating",
-            Self::Gone => "gone",
-            Self::Replaced => "replaced",
-        }
+named_enum! {
+    /// What was found in place of an outcome.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Found {
+        /// The same object at the same version: the request was not carried out.
+        Unchanged = "unchanged",
+        /// The same object at another version.
+        Changed = "changed",
+        Terminating = "terminating",
+        Gone = "gone",
+        /// Another object has the name now.
+        Replaced = "replaced",
     }
 }

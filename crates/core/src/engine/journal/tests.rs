@@ -1,5 +1,7 @@
 //! What the journal promises, on a disk that fills up, breaks, or forgets what was not synced.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -29,7 +31,7 @@ struct Platter {
 enum Fault {
     /// So many more bytes fit.
     Full {
-        room: usize,
+        free: usize,
     },
     ReadOnly,
     /// The bytes are taken and the sync fails.
@@ -62,8 +64,8 @@ impl Disk for TestDisk {
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.with(|platter| match platter.fault {
-            Some(Fault::Full { room }) if room < bytes.len() => {
-                platter.bytes.extend(&bytes[..room]);
+            Some(Fault::Full { free }) if free < bytes.len() => {
+                platter.bytes.extend(&bytes[..free]);
                 Err(io::Error::from(io::ErrorKind::StorageFull))
             }
             Some(Fault::ReadOnly) => Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem)),
@@ -222,7 +224,7 @@ fn a_group_of_records_is_one_sync() {
 }
 
 #[test]
-fn a_journal_cut_at_any_byte_opens_and_goes_on() {
+fn a_journal_cut_at_any_byte_opens_and_accepts_records() {
     let run = a_run();
     let (whole, ends) = (written(&run), ends(&run));
     for cut in 0..=whole.len() {
@@ -330,8 +332,8 @@ fn a_record_of_a_newer_version_is_not_guessed_at() {
 #[test]
 fn a_disk_that_fails_ends_writing_until_the_journal_is_opened_again() {
     let cases = [
-        ("no room at all", Fault::Full { room: 0 }),
-        ("room for a part", Fault::Full { room: 100 }),
+        ("disk full", Fault::Full { free: 0 }),
+        ("space for a part", Fault::Full { free: 100 }),
         ("read-only", Fault::ReadOnly),
         ("the sync fails", Fault::SyncFails),
     ];
@@ -437,7 +439,7 @@ fn state() -> (tempfile::TempDir, StateFolder) {
 }
 
 #[test]
-fn the_second_writer_is_told_who_holds_the_pen() {
+fn the_second_writer_gets_the_name_of_the_lock_holder() {
     let (_dir, folder) = state();
     let mut first = Journal::open(&folder, &holder("trueup apply by anna")).unwrap();
     let second = Journal::open(&folder, &holder("trueup undo by ben")).unwrap_err();
@@ -556,7 +558,7 @@ fn only_whole_finished_plans_that_are_old_enough_are_dropped_with_their_backups(
 #[test]
 fn a_disk_that_fails_while_old_plans_are_dropped_keeps_them_and_ends_writing() {
     let records = plan_run("old", 10, Some(VerifiedState::Gone));
-    for fault in [Fault::Full { room: 0 }, Fault::SyncFails] {
+    for fault in [Fault::Full { free: 0 }, Fault::SyncFails] {
         let disk = TestDisk::holding(&written(&records));
         let mut opened = disk.open().unwrap();
         disk.with(|platter| platter.fault = Some(fault));
@@ -582,7 +584,7 @@ fn a_beginning_in_the_middle_is_damage() {
 }
 
 #[test]
-fn a_file_written_anew_is_the_owners_alone_and_goes_on() {
+fn a_rewritten_file_keeps_mode_600_and_accepts_records() {
     let (_dir, folder) = state();
     let mut opened = Journal::open(&folder, &holder("first")).unwrap();
     let records = plan_run("old", 10, Some(VerifiedState::Gone));

@@ -58,6 +58,8 @@ pub enum ActionFault {
     Target { verb: Verb },
     #[error("its id is used twice")]
     Repeated,
+    #[error("another action makes the same change")]
+    RepeatedWrite,
 }
 
 /// The shape of an action in a file that is read.

@@ -46,6 +46,10 @@ pub enum Difference {
     Undo,
     RestsOn,
     Dependencies,
+    /// The file shows another preview than a plan built now: the first field that differs.
+    Preview {
+        field: &'static str,
+    },
     /// The journal of this state folder gives no such undo, and why.
     NoUndo {
         why: String,
@@ -57,6 +61,14 @@ pub enum Difference {
 }
 
 impl RecheckResult {
+    /// Whether the world moved on. Otherwise sending the action would not be safe.
+    pub fn is_stale(&self) -> bool {
+        match self {
+            Self::Differs(_) => true,
+            Self::Same | Self::Blocked(_) | Self::Stricter { .. } => false,
+        }
+    }
+
     /// Returns the reason in one phrase; nothing when the action is the same.
     pub fn message(&self) -> Option<String> {
         match self {
@@ -91,6 +103,7 @@ impl fmt::Display for Difference {
             Self::Undo => changed(f, "how it can be undone"),
             Self::RestsOn => f.write_str("the plan does not name every collection the action rests on"),
             Self::Dependencies => f.write_str("the plan does not name every action it depends on"),
+            Self::Preview { field } => write!(f, "a plan made now shows another {field}"),
             Self::NoUndo { why } if why.is_empty() => {
                 f.write_str("the journal of this state folder has no such entry to undo")
             }

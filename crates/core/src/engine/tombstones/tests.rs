@@ -82,7 +82,7 @@ fn what_was_deleted_of_late_and_not_brought_back_has_a_tombstone() {
         ("found gone after a crash", one(Verb::Delete, resolved(Found::Gone)), 1),
         ("found unchanged after a crash", one(Verb::Delete, resolved(Found::Unchanged)), 0),
         ("failed", one(Verb::Delete, verified("p", VerifiedState::Failed)), 0),
-        ("taken back by the same plan", one(Verb::Delete, verified("p", VerifiedState::Restored)), 0),
+        ("restored by the same plan", one(Verb::Delete, verified("p", VerifiedState::Restored)), 0),
         ("a label", one(Verb::Label, verified("p", VerifiedState::Changed)), 0),
         ("brought back by an undo", [deleted(hours_ago(2)), restored.clone()].concat(), 0),
         ("deleted again since", [restored, deleted(hours_ago(0))].concat(), 1),

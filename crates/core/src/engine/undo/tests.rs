@@ -1,12 +1,15 @@
 //! Which actions are reversed, and which are left as they are.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
+
 use serde_json::json;
 
 use super::*;
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
 use crate::engine::testing::{SECRETS, cluster, now};
 use crate::engine::{
-    AccessAnswer, GateName, Glob, PLAN_TTL, PolicyEffect, PolicyRule, ReadOnly, Tier, Verb, undo_access_questions,
+    AccessAnswer, GateName, Glob, KillSwitch, PLAN_TTL, PolicyEffect, PolicyRule, ReadOnly, Tier, Verb,
+    undo_access_questions,
 };
 use crate::world::ClusterIdentity;
 
@@ -95,7 +98,7 @@ fn only_what_is_gone_and_has_a_backup_comes_back() {
     let cases = [
         ("deleted", Verb::Delete, VerifiedState::Gone, true, true),
         ("being deleted", Verb::Delete, VerifiedState::Terminating, true, true),
-        ("taken back already", Verb::Delete, VerifiedState::Restored, true, false),
+        ("restored already", Verb::Delete, VerifiedState::Restored, true, false),
         ("skipped", Verb::Delete, VerifiedState::Skipped, true, false),
         ("without a backup", Verb::Delete, VerifiedState::Gone, false, false),
         ("a create", Verb::Create, VerifiedState::Restored, false, false),
@@ -185,7 +188,11 @@ fn an_undo_passes_the_gates_of_the_current_configuration() {
     let cases: [(&str, Shut, &[GateName]); 5] = [
         ("nothing shut", |_| {}, &[]),
         ("read-only", |conditions| conditions.read_only = ReadOnly::ByFlag, &[GateName::ReadOnly]),
-        ("kill switch", |conditions| conditions.kill_switch = Some("stop".to_owned()), &[GateName::KillSwitch]),
+        (
+            "kill switch",
+            |conditions| conditions.kill_switch = Some(KillSwitch::Set { file: "stop".to_owned() }),
+            &[GateName::KillSwitch],
+        ),
         (
             "unverified TLS",
             |conditions| conditions.unverified_tls = [cluster("guest-a").name].into(),
@@ -195,7 +202,10 @@ fn an_undo_passes_the_gates_of_the_current_configuration() {
             "denied",
             |conditions| {
                 let why = "denied".to_owned();
-                conditions.access.values_mut().for_each(|answer| *answer = AccessAnswer::Denied { says: why.clone() });
+                conditions
+                    .access
+                    .values_mut()
+                    .for_each(|answer| *answer = AccessAnswer::Denied { message: why.clone() });
             },
             &[GateName::Access],
         ),
@@ -345,7 +355,7 @@ fn patched_fields_go_back_while_they_are_what_the_plan_made_them() {
     let now = |fields: &serde_json::Value| match present("u", &[]) {
         ObjectNow::Present { uid, labels, annotations, .. } => ObjectNow::Present {
             uid,
-            // Whoever wrote a status since does not stand in the way.
+            // A status written since then does not block the undo.
             resource_version: "4711".to_owned(),
             labels,
             annotations,

@@ -158,9 +158,9 @@ impl Vault {
         if self.keys.identity().is_none() {
             return Err(VaultError::NoKey { path, key: self.keys.path().to_owned() });
         }
-        self.decrypt(&sealed).map_err(|error| match error {
-            DecryptError::NoMatchingKeys => VaultError::OtherKey { path },
-            _ => VaultError::Damaged { path },
+        self.decrypt(&sealed).map_err(|error| {
+            let is_foreign = matches!(error, DecryptError::NoMatchingKeys);
+            if is_foreign { VaultError::OtherKey { path } } else { VaultError::Damaged { path } }
         })
     }
 

@@ -9,9 +9,9 @@ use rustix::fs::{Access, access, statvfs};
 use super::key::Keys;
 use crate::engine::journal::StateFolder;
 
-/// Room for a wave of 64 objects of the largest size etcd holds (1.5 MiB), sealed: 96 MiB would refuse small disks for
+/// Space for a wave of 64 objects of the largest size etcd holds (1.5 MiB), sealed: 96 MiB would refuse small disks for
 /// objects nobody has. A sixteenth of it is enough to say that a disk is not full.
-const ROOM_MIN: u64 = 6 << 20;
+const FREE_BYTES_MIN: u64 = 6 << 20;
 
 /// Checks the state folder, the key and the free disk space.
 ///
@@ -29,10 +29,10 @@ pub fn check_possible(state: &Path, recipients: &[String]) -> Result<(), String>
     if let Err(error) = access(existing, Access::WRITE_OK) {
         return Err(format!("the state folder {} takes no writes ({error})", state.display()));
     }
-    let room =
+    let disk =
         statvfs(existing).map_err(|error| format!("the disk of {} cannot be asked ({error})", state.display()))?;
-    let free = room.f_bavail.saturating_mul(room.f_frsize);
-    if free < ROOM_MIN {
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < FREE_BYTES_MIN {
         return Err(format!("the disk of {} has {free} bytes left; free some space", state.display()));
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! What of an object may come back.
+//! Which fields of a backup are restored.
 //!
-//! Invariants: what the API server gives an object (uid, versions, times, status) is left out, so that it gives them
-//! anew; an owner that is gone is not named, because the garbage collector would delete the object again at once.
+//! Invariants: fields that the API server sets (uid, versions, times, status) are left out; an owner that no longer
+//! exists is left out, because the garbage collector would delete the object at once.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::ObjectRef;
 
-/// The annotation that says where an object came back from.
+/// The annotation that names the backup an object was restored from.
 pub const RESTORED_FROM: &str = "trueup/restored-from";
 
 /// What the API server sets itself.

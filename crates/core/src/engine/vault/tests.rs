@@ -41,7 +41,7 @@ fn nothing_on_the_disk_tells_what_was_sealed() {
     let (_dir, state) = state();
     let vault = Vault::prepare(&state, &[]).unwrap();
     let (first, second) = (vault.seal(&object()).unwrap(), vault.seal(&object()).unwrap());
-    assert_ne!(first, second, "the same object twice cannot be told from two");
+    assert_ne!(first, second, "the same object sealed twice gives two ciphertexts");
     for sealed in [&first, &second] {
         let bytes = fs::read(path_of(&state, sealed)).unwrap();
         for part in ["Secret", "clientSecret", "Y2FuYXJ5", "canary"] {
@@ -257,7 +257,7 @@ fn whether_a_backup_could_be_made_is_found_out_without_making_anything() {
     type Spoil = fn(&Path);
     let cases: [(&str, Spoil, &str); 2] = [
         (
-            "others can look in",
+            "readable by others",
             |path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap(),
             "mode 755",
         ),

@@ -23,14 +23,14 @@ pub(super) fn lines(examined: Examined) -> Vec<Examination> {
         Went::Refused => false,
     };
     let mut lines: Vec<Examination> =
-        steps.into_iter().filter(|step| is_shown(step.went)).map(|step| good(step.says)).collect();
+        steps.into_iter().filter(|step| is_shown(step.went)).map(|step| good(step.message)).collect();
     let end = match end {
         // Without AWS credentials one line is enough.
         ExaminedEnd::Nothing => {
             lines.clear();
             good("no role or profile on this machine; the credentials Secret of each MachineSet is used".to_owned())
         }
-        ExaminedEnd::Failed(error) => bad(format!("{}: {}", error.class.as_str(), error.says), error.remedy),
+        ExaminedEnd::Failed(error) => bad(format!("{}: {}", error.class.as_str(), error.message), error.remedy),
         ExaminedEnd::Known { caller, role, region } => identity(&caller, role.as_deref(), &region),
     };
     lines.push(end);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_step_is_told_with_its_result_and_what_to_change() {
+    async fn each_step_is_reported_with_its_result_and_what_to_change() {
         let role = ("AWS_ROLE_ARN", ROLE);
         type Case = (&'static str, Vec<(&'static str, &'static str)>, &'static [&'static str]);
         let cases: [Case; 6] = [

@@ -4,10 +4,10 @@
 //! - `examine`: the section of `trueup doctor`.
 
 pub mod account;
-#[cfg(test)]
-mod account_tests;
 pub mod client;
 mod examine;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -31,7 +31,9 @@ pub(super) const REGISTRATION: Registration = Registration {
             namespaced: true,
         },
     }),
-    build: |env, clock| Box::new(AwsCloud::new(AwsCache::new(AwsWay::Network, env, clock))),
+    build: |env, clock, egress| {
+        Box::new(AwsCloud::new(AwsCache::new(AwsWay::Network, env, clock).with_egress(egress.clone())))
+    },
 };
 
 /// AWS, with what was learned of it.

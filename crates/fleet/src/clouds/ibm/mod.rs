@@ -23,8 +23,11 @@ use trueup_net::http::{HttpClient, HttpSettings};
 
 pub use account::IbmAccount;
 
-pub(super) const REGISTRATION: Registration =
-    Registration { provider: Provider::Ibm, footprint: None, build: |env, _| Box::new(IbmCloud { env: env.clone() }) };
+pub(super) const REGISTRATION: Registration = Registration {
+    provider: Provider::Ibm,
+    footprint: None,
+    build: |env, _, _| Box::new(IbmCloud { env: env.clone() }),
+};
 
 /// IBM Cloud over the network.
 struct IbmCloud {
@@ -65,8 +68,8 @@ impl IbmCloud {
         let variable = |name: &str| self.env.text(name).map(str::to_owned);
         let mut endpoints = Endpoints::from_variables(variable).map_err(bad_endpoint)?;
         for (name, url) in &settings.endpoints {
-            let Some(service) = IbmService::ALL.into_iter().find(|service| service.key() == name) else {
-                let known = IbmService::ALL.map(IbmService::key).join(", ");
+            let Some(service) = IbmService::parse(name) else {
+                let known = IbmService::ALL.map(IbmService::as_str).join(", ");
                 return Err(bad(format!("endpoints: unknown service {name:?}"), &format!("use one of {known}")));
             };
             endpoints = endpoints.with(service, url).map_err(bad_endpoint)?;

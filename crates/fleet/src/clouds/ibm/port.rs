@@ -32,7 +32,7 @@ impl Account {
         let kind = kind_of(cloud)?;
         let which = Which { kind, id: &cloud.id, crn: cloud.crn.as_deref(), parent: None };
         let found = self.read_resource(&which).await.map_err(|error| error.to_string())?;
-        // A resource that waits for its reclamation was deleted; that it could be restored is no reason to wait for it.
+        // A resource that waits for its reclamation was deleted; that it could be restored is not a reason to wait for it.
         Ok(found.filter(|resource| !is_over(resource)))
     }
 

@@ -1,5 +1,8 @@
 //! Plugins that answer, hang, fail, babble or are not there: shell scripts in a folder of their own.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
+#![expect(clippy::disallowed_methods, reason = "the test measures real time")]
+
 use std::path::Path;
 
 use super::*;
@@ -75,8 +78,8 @@ fn a_plugin_gets_its_arguments_its_variables_and_no_terminal() {
     ];
     plugin.spec.cluster_info = Some(SecretText::new(r#"{"server":"https://h"}"#.to_owned()));
     outcome(&plugin).unwrap();
-    let told = std::fs::read_to_string(out).unwrap();
-    let (words, info) = told.split_once(" {").unwrap();
+    let recorded = std::fs::read_to_string(out).unwrap();
+    let (words, info) = recorded.split_once(" {").unwrap();
     assert_eq!(words, "first given yes");
     let info: serde_json::Value = serde_json::from_str(&format!("{{{info}")).unwrap();
     let expected = serde_json::json!({
@@ -167,7 +170,7 @@ fn a_helper_that_keeps_the_pipes_open_is_neither_waited_for_nor_ended() {
     assert!(outcome(&plugin).is_ok());
     std::fs::write(plugin.folder.path().join("plugin.go"), "").unwrap();
     let done = plugin.folder.path().join("plugin.done");
-    wait_until("the helper goes on", || done.exists());
+    wait_until("the helper continues", || done.exists());
 }
 
 #[tokio::test(start_paused = true)]
@@ -238,7 +241,7 @@ fn wait_until(claim: &str, holds: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_plugin_on_a_person_s_terminal_is_told_so_and_its_answer_read_apart() {
+fn an_interactive_plugin_learns_that_and_its_answer_is_read_separately() {
     let script = r#"read -r code; echo "$KUBERNETES_EXEC_INFO" >&2; printf '%s' "$code""#;
     let mut plugin = plugin(script);
     plugin.spec.needs_terminal = NeedsTerminal::Yes;

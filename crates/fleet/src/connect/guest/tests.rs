@@ -84,7 +84,7 @@ async fn the_custom_kubeconfig_serves_when_the_first_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn each_way_to_fail_is_told_apart_and_none_shows_the_secret() {
+async fn each_failure_has_its_own_error_and_none_shows_the_secret() {
     let exec = format!("{{exec: {{command: {CANARY}, apiVersion: client.authentication.k8s.io/v1}}}}");
     let held = closed_port();
     // The one short name that every machine knows without asking a name server.

@@ -56,11 +56,13 @@ pub struct ExecSpec {
     pub cluster_info: Option<SecretText>,
 }
 
-/// The plugin protocol's versions that are spoken here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExecVersion {
-    V1,
-    V1Beta1,
+trueup_core::named_enum! {
+    /// The plugin protocol's versions that are spoken here.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ExecVersion {
+        V1 = "client.authentication.k8s.io/v1",
+        V1Beta1 = "client.authentication.k8s.io/v1beta1",
+    }
 }
 
 /// Whether a plugin insists on talking to a person (`interactiveMode: Always`).
@@ -77,15 +79,6 @@ pub struct Impersonation {
     pub uid: Option<String>,
     pub groups: Vec<String>,
     pub extra: BTreeMap<String, Vec<String>>,
-}
-
-impl ExecVersion {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::V1 => "client.authentication.k8s.io/v1",
-            Self::V1Beta1 => "client.authentication.k8s.io/v1beta1",
-        }
-    }
 }
 
 impl Kubeconfig {

@@ -30,7 +30,7 @@ const FILE_NAME_CHARS_MAX: usize = 80;
 /// Why a context can't be written as one text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFlat {
-    #[error("the context does not exist any more")]
+    #[error("the context no longer exists")]
     NoContext,
     #[error("it came out of a cluster, and names nothing to be read here")]
     NotOwn,
@@ -162,7 +162,7 @@ fn read(origin: &Origin, field: &'static str, path: &str) -> Result<Zeroizing<Ve
     let metadata = std::fs::metadata(&whole).map_err(failed)?;
     // A pipe would block.
     if !metadata.is_file() {
-        return Err(not_read(field, path, "it is no file"));
+        return Err(not_read(field, path, "it is not a file"));
     }
     if metadata.len() > FILE_BYTES_MAX {
         return Err(not_read(field, path, "it is too large"));

@@ -119,7 +119,7 @@ impl Kubeconfig {
     /// Parses one text that is not a file of the user's, such as the value of a Secret.
     ///
     /// # Errors
-    /// The text is no kubeconfig. `place` is how the message names it.
+    /// The text is not a kubeconfig. `place` is how the message names it.
     pub fn parse(text: &str, place: &str, trust: Trust) -> Result<Self, KubeconfigError> {
         let mut merged = Self::empty(trust);
         merged.take(file::parse(text, place)?, place, Path::new(""))?;

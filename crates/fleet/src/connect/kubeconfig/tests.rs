@@ -252,7 +252,7 @@ fn json_with_tabs_is_a_kubeconfig_too() {
 }
 
 #[test]
-fn a_plugin_that_asks_is_told_about_its_cluster() {
+fn a_plugin_that_asks_gets_its_cluster_info() {
     let text = "
 current-context: x
 contexts: [{name: x, context: {cluster: c, user: u}}]
@@ -276,7 +276,7 @@ users:
         "proxy-url": "http://me:canary-9c41d7@proxy:1",
         "config": { "audience": "me" },
     });
-    let told: serde_json::Value = serde_json::from_str(spec.cluster_info.as_ref().unwrap().expose()).unwrap();
-    assert_eq!(told, expected);
+    let info: serde_json::Value = serde_json::from_str(spec.cluster_info.as_ref().unwrap().expose()).unwrap();
+    assert_eq!(info, expected);
     assert!(!format!("{spec:?}").contains(CANARY));
 }

@@ -100,9 +100,9 @@ async fn only_a_server_with_the_right_name_and_authority_is_believed() {
     let url = server.url("127.0.0.1");
 
     let stranger = gap(&opened(&access(&url, &others)).await).await;
-    assert_eq!(stranger.says, "asking: the server's certificate is not signed by a trusted authority");
+    assert_eq!(stranger.message, "asking: the server's certificate is not signed by a trusted authority");
     let misnamed = gap(&opened(&access(&url, &roots)).await).await;
-    assert!(misnamed.says.contains("is for another name"), "{}", misnamed.says);
+    assert!(misnamed.message.contains("is for another name"), "{}", misnamed.message);
     assert_eq!((stranger.cause, misnamed.cause), (GapCause::Unreachable, GapCause::Unreachable));
 
     let mut named = access(&url, &roots);
@@ -133,7 +133,7 @@ async fn client_certificates_of_every_kind_are_shown() {
         assert_eq!(get(&opened(&access).await, "/api").await.unwrap()["client_certificates"], 1, "case: {case}");
     }
     let nobody = gap(&opened(&access(&server.url("127.0.0.1"), &roots)).await).await;
-    assert_eq!(nobody.cause, GapCause::Unauthorized, "{}", nobody.says);
+    assert_eq!(nobody.cause, GapCause::Unauthorized, "{}", nobody.message);
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn a_proxy_that_says_no_is_named() {
     let mut access = access("https://api.inner:6443", &authority("roots"));
     access.proxy = Some(SecretText::new(format!("http://me:{CANARY}@127.0.0.1:{}", proxy.port())));
     let gap = gap(&opened(&access).await).await;
-    assert_eq!(gap.says, format!("asking: the proxy 127.0.0.1:{} refused the connection", proxy.port()));
+    assert_eq!(gap.message, format!("asking: the proxy 127.0.0.1:{} refused the connection", proxy.port()));
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn what_is_wrong_with_a_server_is_said() {
     ];
     for (case, url, expected) in cases {
         let gap = gap(&opened(&access(&url, &roots)).await).await;
-        assert!(gap.says.contains(expected), "case: {case}: {}", gap.says);
+        assert!(gap.message.contains(expected), "case: {case}: {}", gap.message);
         assert_eq!(gap.cause, GapCause::Unreachable, "case: {case}");
     }
 }
@@ -220,7 +220,7 @@ async fn a_server_that_never_answers_the_handshake_is_given_up() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://127.0.0.1:{}", silent.local_addr().unwrap().port());
     let gap = gap(&opened(&access(&url, &authority("roots"))).await).await;
-    assert_eq!(gap.says, "asking: no connection within 10 s");
+    assert_eq!(gap.message, "asking: no connection within 10 s");
 }
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn a_peer_that_goes_silent_is_noticed_by_ping() {
     let before = tokio::time::Instant::now();
     let gap = gap(&connection).await;
     assert_eq!(gap.cause, GapCause::Unreachable);
-    assert!(before.elapsed() < send::ANSWER_TIMEOUT, "pings noticed it, not the limit of the answer: {}", gap.says);
+    assert!(before.elapsed() < send::ANSWER_TIMEOUT, "pings noticed it, not the limit of the answer: {}", gap.message);
 }
 
 #[tokio::test]
@@ -277,7 +277,7 @@ async fn a_login_that_fails_ends_the_request_as_unauthorized() {
     access.bearer = Bearer::TokenFile("/nowhere/token".into());
     let gap = gap(&opened(&access).await).await;
     assert_eq!(gap.cause, GapCause::Unauthorized);
-    assert_eq!(gap.says, "asking: the token file /nowhere/token cannot be read (entity not found)");
+    assert_eq!(gap.message, "asking: the token file /nowhere/token cannot be read (entity not found)");
     assert_eq!(server.requests(), 0);
 }
 

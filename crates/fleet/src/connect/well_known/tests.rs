@@ -103,7 +103,7 @@ fn kind(fetched: &Fetched) -> &'static str {
 }
 
 #[tokio::test]
-async fn what_a_document_says_is_told_apart() {
+async fn each_discovery_document_has_its_own_result() {
     let keys = "https://idp.example/keys";
     let large = format!("{{\"issuer\": \"{}\"}}", "x".repeat(DOCUMENT_BYTES_MAX));
     let cases = [
@@ -113,7 +113,7 @@ async fn what_a_document_says_is_told_apart() {
         ("another issuer", 200, document("https://else.example", keys), "other issuer", "https://else.example"),
         ("letters count", 200, document("https://IDP.example/realm", keys), "other issuer", "IDP"),
         ("no issuer", 200, "{}".to_owned(), "other issuer", "names no issuer"),
-        ("an issuer that is no text", 200, json!({"issuer": 5}).to_string(), "other issuer", "names no issuer"),
+        ("an issuer that is not text", 200, json!({"issuer": 5}).to_string(), "other issuer", "names no issuer"),
         ("no keys", 200, json!({"issuer": ISSUER}).to_string(), "unreachable", "no jwks_uri"),
         ("keys that are no address", 200, document(ISSUER, "keys"), "unreachable", "no jwks_uri"),
         ("a web page", 200, "<html>canary".to_owned(), "unreachable", "is a web page"),
@@ -123,12 +123,12 @@ async fn what_a_document_says_is_told_apart() {
         ("failing", 500, "canary".to_owned(), "unreachable", "answered 500"),
         ("a terminal's language", 200, document("https://\x1b[2J", keys), "other issuer", "\\u{1b}[2J"),
     ];
-    for (case, status, body, expected, says) in cases {
+    for (case, status, body, expected, message) in cases {
         let provider = Provider::answering(status, body).await;
         let fetched = provider.tried(ISSUER).await;
-        let said = fetched.says();
+        let said = fetched.message();
         assert_eq!(kind(&fetched), expected, "case: {case}: {said}");
-        assert!(said.contains(says) && said.contains(&provider.url()), "case: {case}: {said}");
+        assert!(said.contains(message) && said.contains(&provider.url()), "case: {case}: {said}");
         assert!(!said.contains("canary"), "case: {case}: {said}");
     }
 }
@@ -156,7 +156,7 @@ async fn redirects_are_followed_over_tls_and_not_for_ever() {
     .await;
     let fetched = chain.tried(ISSUER).await;
     assert_eq!(kind(&fetched), "fine", "{fetched:?}");
-    assert!(fetched.says().contains("/here"), "the address that answered is said: {fetched:?}");
+    assert!(fetched.message().contains("/here"), "the address that answered is said: {fetched:?}");
 
     let cases = [
         ("round and round", "/again", "more than 10 times"),
@@ -168,7 +168,7 @@ async fn redirects_are_followed_over_tls_and_not_for_ever() {
         let provider = Provider::start(move |_, _| Some((302, location.to_owned(), String::new()))).await;
         let fetched = provider.tried(ISSUER).await;
         assert_eq!(kind(&fetched), "unreachable", "case: {case}: {fetched:?}");
-        assert!(fetched.says().contains(expected), "case: {case}: {fetched:?}");
+        assert!(fetched.message().contains(expected), "case: {case}: {fetched:?}");
     }
 }
 
@@ -180,11 +180,11 @@ async fn only_the_configured_ca_vouches_for_the_server() {
         ("another CA", Some(other.pem()), "unreachable", "not signed by a trusted authority"),
         ("no CA at all", Some("no PEM".to_owned()), "not tried", "holds no usable PEM"),
     ];
-    for (case, roots, expected, says) in cases {
+    for (case, roots, expected, message) in cases {
         let asked = WellKnown { url: &provider.url(), issuer: ISSUER, roots: roots.as_deref() };
         let fetched = fetch(asked, &Env::default()).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
-        assert!(fetched.says().contains(says), "case: {case}: {fetched:?}");
+        assert!(fetched.message().contains(message), "case: {case}: {fetched:?}");
     }
     assert_eq!(provider.asked.lock().unwrap().len(), 0, "nobody was asked anything");
 }
@@ -199,11 +199,11 @@ async fn an_address_that_nobody_answers_at_is_said() {
         ("no URL", "https://a b".to_owned(), "not tried", "not a URL"),
         ("a user in it", "https://jo@127.0.0.1/x".to_owned(), "not tried", "a user as well"),
     ];
-    for (case, url, expected, says) in cases {
+    for (case, url, expected, message) in cases {
         let ca = authority("x").pem();
         let fetched = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default()).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
-        assert!(fetched.says().contains(says), "case: {case}: {fetched:?}");
+        assert!(fetched.message().contains(message), "case: {case}: {fetched:?}");
     }
 }
 
@@ -249,8 +249,8 @@ async fn the_proxy_of_the_environment_is_used_and_named() {
     let env = Env::new([("HTTPS_PROXY", format!("http://{proxy}"))]);
     let fetched = fetch(asked, &env).await;
     assert_eq!(kind(&fetched), "fine", "{fetched:?}");
-    assert!(fetched.says().contains(&format!("(through the proxy {proxy})")), "{fetched:?}");
+    assert!(fetched.message().contains(&format!("(through the proxy {proxy})")), "{fetched:?}");
     let exempt = Env::new([("HTTPS_PROXY", format!("http://{proxy}")), ("NO_PROXY", "idp.test".to_owned())]);
     let fetched = fetch(asked, &exempt).await;
-    assert!(!fetched.says().contains("proxy"), "NO_PROXY counts: {fetched:?}");
+    assert!(!fetched.message().contains("proxy"), "NO_PROXY counts: {fetched:?}");
 }

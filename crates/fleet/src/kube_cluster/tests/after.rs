@@ -1,5 +1,7 @@
 //! After the act: what an undo brings back, what the journal says of skipped actions, and which cluster comes last.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
+
 use std::io;
 use std::path::Path;
 
@@ -96,7 +98,7 @@ async fn an_object_comes_back_with_the_owners_that_live() {
             "not known",
         ),
     ];
-    for (case, change, kept, says) in cases {
+    for (case, change, kept, message) in cases {
         let mut stage = stage_with_object("a", |_| {});
         let living = stage.sim.seed(config_map("owner")).unwrap();
         let references = json!([owner("owner", &living["metadata"]["uid"])]);
@@ -109,7 +111,7 @@ async fn an_object_comes_back_with_the_owners_that_live() {
         change(&stage.sim);
         let seen = looks(&stage, &KubeCluster::new(stage.sim.client())).await.into_values().next().unwrap().owners;
         assert_eq!(seen.living.len(), kept, "case: {case}");
-        assert!(seen.dropped.concat().contains(says), "case: {case}: {seen:?}");
+        assert!(seen.dropped.concat().contains(message), "case: {case}: {seen:?}");
         let report = take_back(&mut stage).await;
         assert_eq!(report.code(), 0, "case: {case}: {report:?}");
         let after = stage.sim.object("v1", "Secret", "openshift-config/a").unwrap();
@@ -179,10 +181,10 @@ async fn clusters_run_by_name_and_what_needs_most_approval_comes_last() {
         stage.plan.actions.push(sample.clone());
     }
     stage.plan.id = stage.plan.computed_id().unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    stage.told = Some(told.clone());
+    let progress_log = Arc::new(Mutex::new(Vec::new()));
+    stage.progress_log = Some(progress_log.clone());
     stage.run().await;
-    assert_eq!(*told.lock().unwrap(), ["a-b", "a-d", "a-a", "a-e", "a-c"]);
+    assert_eq!(*progress_log.lock().unwrap(), ["a-b", "a-d", "a-a", "a-e", "a-c"]);
 }
 
 /// A disk whose one ability is missing.
@@ -211,7 +213,7 @@ impl BackupDisk for Lame {
 
 #[tokio::test(start_paused = true)]
 async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it_is_sent() {
-    for (disk, says) in [(Lame::Writing, "cannot be written"), (Lame::Reading, "cannot be read")] {
+    for (disk, message) in [(Lame::Writing, "cannot be written"), (Lame::Reading, "cannot be read")] {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::prepare(&folder.path().join("trueup")).unwrap();
         let mut stage = stage(&["a"]);
@@ -219,7 +221,7 @@ async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it
         let report = stage.run().await;
         let end = stage.end(&report, "a");
         assert!(
-            matches!(end, ActionResult::Skipped { class: Skip::Gate, why } if why.contains(says)),
+            matches!(end, ActionResult::Skipped { class: Skip::Gate, why } if why.contains(message)),
             "{disk:?}: {end:?}"
         );
         assert_eq!((stage.requests("DELETE"), report.code()), (0, 3), "{disk:?}");
@@ -231,7 +233,7 @@ async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it
 #[tokio::test(start_paused = true)]
 async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
     for (case, lets_go_after, expected) in [
-        ("while the last look back waits", Some(REFERENCE_SCAN_AFTER + Duration::from_secs(20)), "taken-back"),
+        ("while the last look back waits", Some(REFERENCE_SCAN_AFTER + Duration::from_secs(20)), "restored"),
         ("never", None, "terminating"),
     ] {
         let mut stage = stage_with_object("a", |object| object["metadata"]["finalizers"] = json!(["theirs.io/hold"]));
@@ -245,10 +247,11 @@ async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
         };
         let (report, ()) = tokio::join!(stage.run(), others);
         assert_eq!(stage.end(&report, "a").as_str(), expected, "case: {case}: {report:?}");
-        let told = report.notices.iter().any(|notice| notice.contains("trueup undo") && notice.contains("finalizer"));
-        assert_eq!((told, report.code()), (expected == "terminating", 2), "case: {case}: {report:?}");
+        let has_notice =
+            report.notices.iter().any(|notice| notice.contains("trueup undo") && notice.contains("finalizer"));
+        assert_eq!((has_notice, report.code()), (expected == "terminating", 2), "case: {case}: {report:?}");
         let posts = stage.requests("POST");
-        assert_eq!(posts, usize::from(expected == "taken-back"), "case: {case}: a taken name is not asked for");
+        assert_eq!(posts, usize::from(expected == "restored"), "case: {case}: a taken name is not asked for");
     }
 }
 

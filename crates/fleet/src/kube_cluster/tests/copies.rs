@@ -1,5 +1,7 @@
 //! Content that is copied, created and applied: only from the source the plan shows, only over the object it shows.
 
+#![expect(clippy::disallowed_methods, reason = "the test measures real time")]
+
 use super::after::take_back;
 use super::*;
 use trueup_core::engine::testing::SECRETS;
@@ -189,7 +191,7 @@ async fn a_source_that_changed_is_not_copied_at_the_second_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_as_it_shall_be_already_is_not_sent() {
+async fn objects_in_the_desired_state_are_not_sent() {
     let mut stage = updating();
     edit(&stage.sim, TARGET, |object| {
         object["data"] = json!({ "value": FRESH, "kept": "a2VwdA==" });
@@ -264,7 +266,7 @@ async fn a_copy_killed_at_any_step_is_settled_by_reading_and_sent_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_is_taken_back_from_its_backup_unless_somebody_wrote_since() {
+async fn a_copy_is_undone_from_its_backup_unless_it_changed_since() {
     let mut stage = updating();
     let before = object(&stage.sim, TARGET).unwrap();
     assert_eq!(stage.run().await.code(), 0);

@@ -49,7 +49,7 @@ fn pause(sim: &SimCluster) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_that_moved_by_itself_does_not_make_a_plan_stale() {
+async fn a_version_changed_by_a_status_update_does_not_make_a_plan_stale() {
     let mut stage = annotating();
     move_version(&stage.sim);
     let report = stage.run().await;
@@ -72,7 +72,7 @@ async fn what_was_judged_has_to_be_there_still() {
             "what was judged of it changed",
         ),
         (
-            "made anew",
+            "recreated",
             |sim| {
                 sim.remove("v1", "Secret", KEY).unwrap();
                 sim.seed(pool()).unwrap();
@@ -81,18 +81,18 @@ async fn what_was_judged_has_to_be_there_still() {
         ),
         ("gone", |sim| drop(sim.remove("v1", "Secret", KEY).unwrap()), "gone already"),
     ];
-    for (case, change, says) in cases {
+    for (case, change, message) in cases {
         let mut stage = annotating();
         change(&stage.sim);
         let report = stage.run().await;
         let end = stage.end(&report, "pool");
-        assert!(matches!(end, ActionResult::Skipped { why, .. } if why.contains(says)), "case: {case}: {end:?}");
+        assert!(matches!(end, ActionResult::Skipped { why, .. } if why.contains(message)), "case: {case}: {end:?}");
         assert_eq!(stage.requests("PATCH"), 0, "case: {case}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_as_it_shall_be_is_not_sent_whatever_was_judged() {
+async fn objects_in_the_desired_state_are_not_sent_despite_the_judgement() {
     let mut stage = annotating();
     let wanted = json!({ "cpu": "8", "kept": "1", "new": "x" });
     stage.sim.edit("v1", "Secret", KEY, |object| object["metadata"]["annotations"] = wanted).unwrap();

@@ -63,7 +63,7 @@ async fn a_patch_changes_the_fields_it_names_after_what_goes_was_sealed() {
         .collect();
     assert_eq!(lists, [("SecretList", 2), ("PodList", 0)]);
     let said = format!("{:?} {report:?} {:?}", stage.records.lock().unwrap(), stage.plan);
-    assert!(!said.contains("czNjcmV0"), "what was sealed is told nowhere: {said}");
+    assert!(!said.contains("czNjcmV0"), "sealed content is shown nowhere: {said}");
 }
 
 #[tokio::test(start_paused = true)]

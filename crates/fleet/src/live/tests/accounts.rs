@@ -64,7 +64,7 @@ pub(super) struct Stage {
     pub aws: SimAws,
     pub folder: tempfile::TempDir,
     pub check: MachineSetCapacity,
-    /// The clock of whoever asks AWS.
+    /// The clock of the AWS client.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
@@ -244,7 +244,7 @@ async fn a_new_connection_to_the_cluster_gives_its_account_a_new_way_in() {
     given.live.wait_settled(PATIENCE).await;
     let before = given.aws.calls().len();
     given.live.handle(Command::Reconnect(ClusterName::new("c")));
-    until(&mut given.live, "connecting anew", |live| link(live, "aws:c") == Link::Connecting).await;
+    until(&mut given.live, "reconnecting", |live| link(live, "aws:c") == Link::Connecting).await;
     assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);
     assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 5)]));
     assert_eq!(given.aws.calls().len(), before, "what is known of AWS outlives a connection");
@@ -252,7 +252,7 @@ async fn a_new_connection_to_the_cluster_gives_its_account_a_new_way_in() {
 
 /// Each class has a verdict of its own, and what passes is judged again without anybody's help.
 #[tokio::test(start_paused = true)]
-async fn what_aws_refuses_is_told_as_such_and_recovers() {
+async fn an_aws_refusal_is_reported_and_recovers() {
     let cases = [
         ("policy", AwsFault::refuse("DescribeInstanceTypes", 1, "UnauthorizedOperation"), "denied"),
         ("trust policy", AwsFault::refuse("AssumeRoleWithWebIdentity", 1, "AccessDenied"), "denied"),

@@ -124,7 +124,7 @@ fn of_logins() -> Vec<Failure> {
 fn of_the_way() -> Vec<Failure> {
     vec![
         failure("an endpoint is no https", |stage| infrastructure(stage, "http://ec2.example")),
-        failure("the CA bundle is no PEM", |stage| bundle(stage, "hello")),
+        failure("the CA bundle is not PEM", |stage| bundle(stage, "hello")),
         failure("EC2 throttles", |stage| refusing(stage, EC2, "RequestLimitExceeded", "Request limit exceeded.")),
         failure("EC2 is broken", |stage| refusing(stage, EC2, "InternalError", "An internal error has occurred.")),
         failure("a proxy answers 502", |stage| {

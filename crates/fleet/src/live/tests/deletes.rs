@@ -116,7 +116,7 @@ impl Fleet {
         self.live.wait_settled(PATIENCE).await;
     }
 
-    /// Goes on for a long time, and fails at the first delete that is offered.
+    /// Runs for a long time, and fails at the first delete that is offered.
     async fn offers_nothing(&mut self, case: &str) {
         let until = Instant::now() + LONG;
         assert_eq!(self.offered(), [""; 0], "case: {case}, at once");
@@ -125,7 +125,7 @@ impl Fleet {
         }
     }
 
-    /// Goes on until the delete is offered again: without the failure it is.
+    /// Runs until the delete is offered again: without the failure it is.
     async fn offers_again(&mut self, case: &str) {
         let offered = tokio::time::timeout(LONG, async {
             while self.offered().is_empty() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use trueup_checks::kubeconfig::Kubeconfigs;
-use trueup_checks::kubeconfig::fixtures::{Config, DEMO, config, given, minutes, target};
+use trueup_checks::kubeconfig::testing::{Config, DEMO, config, given, minutes, target};
 use trueup_checks::testing::now;
 
 use super::*;

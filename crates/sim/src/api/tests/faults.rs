@@ -1,3 +1,4 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test names the one variant it expects")]
 use super::*;
 use crate::{Fault, FaultAction, GroupFault, Matcher, Verb};
 

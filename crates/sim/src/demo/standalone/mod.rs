@@ -141,7 +141,7 @@ impl ClusterSetup {
 }
 
 fn condition(setup: &ClusterSetup, kind: &str, reason: &str, message: &str) -> Value {
-    let since = setup.ago(SignedDuration::from_mins(35)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let since = super::objects::api_time(setup.ago(SignedDuration::from_mins(35)));
     super::objects::condition(kind, "True", reason, message, &since)
 }
 

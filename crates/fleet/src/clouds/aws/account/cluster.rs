@@ -1,8 +1,9 @@
-//! What a cluster says about its way to AWS: custom endpoints and its own authorities.
+//! What a cluster message about its way to AWS: custom endpoints and its own authorities.
 //!
 //! Invariant: a cluster that doesn't have these objects (plain Kubernetes) uses AWS's own; one that doesn't let them be
 //! read is not guessed about.
 
+use bytes::Bytes;
 use http::StatusCode;
 use serde::Deserialize;
 
@@ -84,20 +85,35 @@ pub(super) async fn setting(client: &kube::Client, env: &Variables) -> Result<Se
 /// Reads an object that may well not be there.
 async fn get<T: for<'d> Deserialize<'d>>(client: &kube::Client, path: &str, what: &str) -> Result<Option<T>, AwsError> {
     let reading = format!("reading {what}");
-    let transient =
-        |says: String| AwsError::new(Class::Transient, "cluster", says, "check the connection to the cluster");
+    let forbidden = || {
+        let message = format!("{what} may not be read, and could name other endpoints or authorities");
+        broken("cluster-forbidden", message, "ask for the permission to get it")
+    };
+    let Some(body) = get_bytes(client, path, &reading, forbidden).await? else { return Ok(None) };
+    serde_json::from_slice(&body).map(Some).map_err(|_| transient(classify::undecodable(&body, &reading).message))
+}
+
+/// Reads the bytes of an object; nothing when it does not exist.
+///
+/// # Errors
+/// It may not be read, or the cluster does not answer.
+pub(super) async fn get_bytes(
+    client: &kube::Client,
+    path: &str,
+    reading: &str,
+    forbidden: impl FnOnce() -> AwsError,
+) -> Result<Option<Bytes>, AwsError> {
     let answer = send::get_bytes(client, path, send::JSON).await;
-    let (code, body) = answer.map_err(|error| transient(classify::transport(&error, &reading).says))?;
+    let (code, body) = answer.map_err(|error| transient(classify::transport(&error, reading).message))?;
     match code {
-        StatusCode::OK => {
-            let read = serde_json::from_slice(&body);
-            read.map(Some).map_err(|_| transient(classify::undecodable(&body, &reading).says))
-        }
+        StatusCode::OK => Ok(Some(body)),
         StatusCode::NOT_FOUND => Ok(None),
-        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => {
-            let says = format!("{what} may not be read, and could name other endpoints or authorities");
-            Err(broken("cluster-forbidden", says, "ask for the permission to get it"))
-        }
-        other => Err(transient(classify::status(other, None, &reading).says)),
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => Err(forbidden()),
+        other => Err(transient(classify::status(other, None, reading).message)),
     }
+}
+
+/// A failure of the connection to the cluster.
+pub(super) fn transient(message: String) -> AwsError {
+    AwsError::new(Class::Transient, "cluster", message, "check the connection to the cluster")
 }

@@ -42,7 +42,7 @@ async fn ask(cache: &AwsCache, principal: &Principal) -> Result<End, AwsError> {
         Principal::WebIdentity(identity) => Some(identity.role.clone()),
         Principal::SecretKeys { .. } | Principal::Profile { .. } => None,
     };
-    let partition = role.as_ref().and_then(|role| Partition::of_word(role.partition()));
+    let partition = role.as_ref().and_then(|role| Partition::parse(role.partition()));
     let region = region(&cache.env, partition);
     let catalogue = cache.catalogue(Setting { endpoints, roots: None })?;
     let caller = catalogue.caller(principal, &region).await?;

@@ -34,16 +34,14 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use crate::clouds::aws::client::{
-    Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables,
-};
+use crate::clouds::aws::client::{Aws, AwsError, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables};
 use crate::clouds::{Account, Asked, Listing, NoListing};
 use crate::connect::Clock;
 use crate::connect::Env;
 use crate::connect::send::STREAM_START_TIMEOUT;
 use trueup_core::world::{Provider, Resource};
 use trueup_net::http::{HttpClient, HttpSettings};
-use trueup_net::{Proxies, Roots};
+use trueup_net::{Egress, EgressRefused, Identity, NamedBy, Proxies, Roots};
 
 pub use examine::{End as ExaminedEnd, Examined, examine};
 pub use principal::AwsSource;
@@ -84,6 +82,7 @@ pub struct AwsCache {
     way: AwsWay,
     env: Variables,
     clock: Clock,
+    egress: Egress,
     catalogues: Mutex<Vec<(Setting, Arc<Catalogue>)>>,
 }
 
@@ -92,6 +91,17 @@ pub struct AwsCache {
 struct Setting {
     endpoints: Endpoints,
     roots: Option<Roots>,
+}
+
+impl Setting {
+    /// The setting for requests with this identity, and a sentence for each endpoint of the cluster that may not receive it.
+    fn cleared(self, identity: Identity, egress: &Egress) -> (Self, Vec<String>) {
+        let (endpoints, refused) = self.endpoints.cleared(identity, egress);
+        // Authorities of the cluster vouch for its own endpoints alone, unless the requests carry its own credentials.
+        let trusts_cluster = identity != Identity::Own || endpoints.all_named_by(NamedBy::Cluster);
+        let roots = self.roots.filter(|_| trusts_cluster);
+        (Self { endpoints, roots }, refused.iter().map(EgressRefused::to_string).collect())
+    }
 }
 
 /// One cluster's view of AWS.
@@ -119,7 +129,14 @@ impl AwsCache {
         let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         };
-        Self { way, env: Variables::new(env.iter().filter_map(text)), clock, catalogues: Mutex::default() }
+        let (env, egress) = (Variables::new(env.iter().filter_map(text)), Egress::default());
+        Self { way, env, clock, egress, catalogues: Mutex::default() }
+    }
+
+    /// The same, with what the configuration allows.
+    #[must_use]
+    pub fn with_egress(self, egress: Egress) -> Self {
+        Self { egress, ..self }
     }
 
     fn catalogue(&self, setting: Setting) -> Result<Arc<Catalogue>, AwsError> {
@@ -141,7 +158,7 @@ impl AwsCache {
                     .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
             }
         };
-        let aws = Aws::new(AwsSettings { http, endpoints: setting.endpoints.clone(), clock: self.clock.clone() });
+        let aws = Aws::new(http, setting.endpoints.clone(), self.clock.clone());
         let catalogue = Arc::new(Catalogue::new(aws));
         held.push((setting, catalogue.clone()));
         Ok(catalogue)
@@ -196,17 +213,21 @@ impl AwsAccount {
         })?;
         let secret = asked.fields.get("credentials").map(String::as_str).unwrap_or_default();
         let principal = principal::of(&self.cache, &self.client, AwsSource::parse(secret)?).await?;
-        let catalogue = self.cache.catalogue(cluster::setting(&self.client, &self.cache.env).await?)?;
-        let via = principal.says();
-        let Found { types, caller } = match asked.fields.get("types") {
+        let setting = cluster::setting(&self.client, &self.cache.env).await?;
+        let (setting, not_used) = setting.cleared(principal.identity(), &self.cache.egress);
+        let catalogue = self.cache.catalogue(setting)?;
+        let found = match asked.fields.get("types") {
             Some(names) => {
                 let wanted: BTreeSet<String> =
                     names.split('+').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-                catalogue.find(&principal, &region, &wanted).await?
+                catalogue.find(&principal, &region, &wanted).await
             }
-            None => catalogue.find_all(&principal, &region).await?,
+            None => catalogue.find_all(&principal, &region).await,
         };
-        Ok(Looked { types: types.into_values().flatten().collect(), asker: Asker { via, caller } })
+        let with_note = |text: String| [vec![text], not_used.clone()].concat().join("; ");
+        let Found { types, caller } = found.map_err(|error| AwsError { message: with_note(error.message), ..error })?;
+        let asker = Asker { via: with_note(principal.message()), caller };
+        Ok(Looked { types: types.into_values().flatten().collect(), asker })
     }
 
     fn environment(&self) -> Listing {
@@ -238,9 +259,9 @@ impl AwsAccount {
                 (json!({ "class": "ok", "code": "", "says": via, "identity": caller }), GOOD_FOR)
             }
             Some(Err(error)) => {
-                let AwsError { class, code, says, remedy } = error;
+                let AwsError { class, code, message, remedy } = error;
                 let outcome = json!({
-                    "class": class.as_str(), "code": code, "says": says, "remedy": remedy, "identity": "",
+                    "class": class.as_str(), "code": code, "says": message, "remedy": remedy, "identity": "",
                 });
                 (outcome, BAD_FOR)
             }

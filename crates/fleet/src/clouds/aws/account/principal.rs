@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
-use http::StatusCode;
 use serde::Deserialize;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::AwsCache;
+use super::cluster::{get_bytes, transient};
 use crate::clouds::aws::client::{
     AwsError, Choice, Class, Decision, Irsa, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent,
     Step, Variables, Went, Workstation, decide, read_secret,
 };
 use crate::connect::is_object_name;
-use crate::connect::{classify, send};
 use trueup_net::SecretText;
 
 /// Where an object says its credentials are.
@@ -67,8 +66,8 @@ impl AwsSource {
 }
 
 /// A failure that only a person can fix.
-pub(super) fn broken(code: &str, says: String, remedy: &str) -> AwsError {
-    AwsError::new(Class::Denied, code, says, remedy)
+pub(super) fn broken(code: &str, message: String, remedy: &str) -> AwsError {
+    AwsError::new(Class::Denied, code, message, remedy)
 }
 
 /// A Secret as it was read.
@@ -106,7 +105,7 @@ pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: AwsSourc
         (AwsSource::Secret { .. }, Some(found)) => NamedSecret::Held(found.content.clone()),
     };
     let workstation = workstation(env).await;
-    let decision = decide(env, named, &workstation, |path| path.exists());
+    let decision = decide(env, named, &workstation);
     let choice = match (decision.outcome, &workstation) {
         (Ok(choice), _) => choice,
         (Err(Refusal::NotNamed { .. }), Workstation::Own { profile: Some(profile) }) if unnamed => {
@@ -115,7 +114,7 @@ pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: AwsSourc
         (Err(refusal), _) => return Err(refused(refusal)),
     };
     match choice {
-        Choice::Irsa(identity) | Choice::SecretWebIdentity(identity) => Ok(Principal::WebIdentity(identity)),
+        Choice::Irsa(identity) => Ok(Principal::WebIdentity(identity)),
         Choice::SecretKeys(keys) => {
             let SecretFound { uid, version, content: _ } =
                 found.expect("keys of a Secret were chosen because it was read");
@@ -133,27 +132,20 @@ async fn in_place_of_a_pod(env: &Variables) -> Result<Principal, AwsError> {
     let (_, found) = of_environment(env).await;
     match found {
         Some(found) => found,
-        None => Err(AwsError::new(
-            Class::TokenUnreadable,
-            "token-elsewhere",
-            "the role's token is in the pod that uses it, and this machine has no login of its own to ask with",
-            "name a profile with AWS_PROFILE, or run where the token is mounted",
-        )),
+        None => Err(refused(Refusal::TokenElsewhere)),
     }
 }
 
 /// Who asks where no object names a Secret: each step of the order, and its end. Nothing without a source of credentials.
 pub(super) async fn of_environment(env: &Variables) -> (Vec<Step>, Option<Result<Principal, AwsError>>) {
     let workstation = workstation(env).await;
-    let Decision { mut steps, outcome } = decide(env, NamedSecret::NotNamed, &workstation, |path| path.exists());
+    let Decision { mut steps, outcome } = decide(env, NamedSecret::NotNamed, &workstation);
     match (outcome, workstation) {
-        (Ok(Choice::Irsa(identity) | Choice::SecretWebIdentity(identity)), _) => {
-            (steps, Some(Ok(Principal::WebIdentity(identity))))
-        }
+        (Ok(Choice::Irsa(identity)), _) => (steps, Some(Ok(Principal::WebIdentity(identity)))),
         (Ok(Choice::Profile(name)), _) | (Err(Refusal::NotNamed { .. }), Workstation::Own { profile: Some(name) }) => {
             // That no Secret is named is no fault of the environment.
             steps.retain(|step| step.went != Went::Refused);
-            steps.push(Step { says: format!("workstation: your own profile {name:?}"), went: Went::Taken });
+            steps.push(Step { message: format!("workstation: your own profile {name:?}"), went: Went::Taken });
             (steps, Some(profile(env, name).await))
         }
         (Err(Refusal::NotNamed { pod_identity: false }) | Ok(Choice::SecretKeys(_)), _) => {
@@ -165,15 +157,16 @@ pub(super) async fn of_environment(env: &Variables) -> (Vec<Step>, Option<Result
 }
 
 fn refused(refusal: Refusal) -> AwsError {
-    let code = match refusal {
-        Refusal::Partial(missing) => missing.code(),
-        Refusal::BadRole => "role-arn",
-        Refusal::NotNamed { pod_identity: true } => "pod-identity",
-        Refusal::NotNamed { pod_identity: false } => "credentials-none",
-        Refusal::SecretAbsent => "secret-missing",
-        Refusal::SecretInvalid { .. } => "secret-invalid",
+    let (class, code) = match refusal {
+        Refusal::Partial(missing) => (Class::Denied, missing.code()),
+        Refusal::BadRole => (Class::Denied, "role-arn"),
+        Refusal::NotNamed { pod_identity: true } => (Class::Denied, "pod-identity"),
+        Refusal::NotNamed { pod_identity: false } => (Class::Denied, "credentials-none"),
+        Refusal::SecretAbsent => (Class::Denied, "secret-missing"),
+        Refusal::SecretInvalid { .. } => (Class::Denied, "secret-invalid"),
+        Refusal::TokenElsewhere => (Class::TokenUnreadable, "token-elsewhere"),
     };
-    broken(code, refusal.says(), refusal.remedy())
+    AwsError::new(class, code, refusal.message(), refusal.remedy())
 }
 
 /// A pod has no profile.
@@ -220,19 +213,11 @@ async fn read(
 ) -> Result<Option<SecretFound>, AwsError> {
     let path = format!("/api/v1/namespaces/{namespace}/secrets/{name}");
     let what = format!("reading Secret {namespace}/{name}");
-    let transient =
-        |says: String| AwsError::new(Class::Transient, "cluster", says, "check the connection to the cluster");
-    let answer = send::get_bytes(client, &path, send::JSON).await;
-    let (code, body) = answer.map_err(|error| transient(classify::transport(&error, &what).says))?;
-    match code {
-        StatusCode::OK => {}
-        StatusCode::NOT_FOUND => return Ok(None),
-        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => {
-            let says = format!("the Secret {namespace}/{name} may not be read");
-            return Err(broken("secret-forbidden", says, "ask for the permission to get it"));
-        }
-        other => return Err(transient(classify::status(other, None, &what).says)),
-    }
+    let forbidden = || {
+        let message = format!("the Secret {namespace}/{name} may not be read");
+        broken("secret-forbidden", message, "ask for the permission to get it")
+    };
+    let Some(body) = get_bytes(client, &path, &what, forbidden).await? else { return Ok(None) };
     let decoded = serde_json::from_slice::<SecretWire>(&body);
     if let Ok(mut buffer) = body.try_into_mut() {
         buffer.as_mut().zeroize();

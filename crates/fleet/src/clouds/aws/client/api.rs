@@ -1,23 +1,12 @@
 //! The client: HTTP, endpoints and a clock. Clones share their connections.
 
 use std::fmt;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::endpoint::Endpoints;
+use crate::connect::Clock;
 use trueup_net::http::HttpClient;
-
-/// Tells the time.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// What a client is made of.
-#[derive(Clone)]
-pub struct AwsSettings {
-    pub http: HttpClient,
-    pub endpoints: Endpoints,
-    pub clock: Clock,
-}
 
 /// Asks STS and EC2.
 #[derive(Clone)]
@@ -28,8 +17,7 @@ pub struct Aws {
 }
 
 impl Aws {
-    pub fn new(settings: AwsSettings) -> Self {
-        let AwsSettings { http, endpoints, clock } = settings;
+    pub fn new(http: HttpClient, endpoints: Endpoints, clock: Clock) -> Self {
         Self { http, endpoints, clock }
     }
 

@@ -21,6 +21,7 @@ use super::error::{AwsError, Class};
 use super::partition::Region;
 use super::profile::{Profile, Profiles};
 use super::sts::{Keys, Session, WebIdentity};
+use trueup_net::Identity;
 
 /// How long an instance type is what it was: AWS doesn't change what a type is.
 const KNOWN_HOLDS: Duration = Duration::from_secs(24 * 3600);
@@ -68,8 +69,16 @@ impl Principal {
         }
     }
 
+    /// Whose identity requests carry.
+    pub fn identity(&self) -> Identity {
+        match self {
+            Self::WebIdentity(_) | Self::Profile { .. } => Identity::Own,
+            Self::SecretKeys { .. } => Identity::OfCluster,
+        }
+    }
+
     /// How people call it.
-    pub fn says(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::WebIdentity(identity) => format!("web identity of {}", identity.role),
             Self::SecretKeys { .. } => "access keys of the Secret".to_owned(),
@@ -249,12 +258,12 @@ impl Catalogue {
         let Ok(regions) = self.aws.regions(keys, &home).await else { return error };
         match regions.iter().find(|one| one.name == region.as_str()) {
             None => {
-                let says = format!("there is no region {region} for this account");
-                AwsError::new(Class::Denied, "region-unknown", says, "correct the region of the provider spec")
+                let message = format!("region {region} does not exist for this account");
+                AwsError::new(Class::Denied, "region-unknown", message, "correct the region of the provider spec")
             }
             Some(state) if state.opt_in == "not-opted-in" => {
-                let says = format!("the region {region} is not enabled for this account");
-                AwsError::new(Class::Denied, "region-not-opted-in", says, "enable the region in the account")
+                let message = format!("the region {region} is not enabled for this account");
+                AwsError::new(Class::Denied, "region-not-opted-in", message, "enable the region in the account")
             }
             Some(_) => error,
         }

@@ -60,7 +60,7 @@ impl Aws {
     /// Asks a region for instance types by name.
     ///
     /// # Errors
-    /// Any answer but a whole one. A name that is not known is no error.
+    /// Any answer but a whole one. A name that is not known is not an error.
     pub async fn instance_types(
         &self,
         keys: &Keys,
@@ -107,7 +107,8 @@ impl Aws {
                 return Err(error);
             }
             // EC2 refuses the whole call for one unknown name, and says which. Where it doesn't, a single name is it.
-            let (unknown, known): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| names_it(&error.says, name));
+            let (unknown, known): (Vec<&str>, Vec<&str>) =
+                names.iter().partition(|name| names_it(&error.message, name));
             if unknown.is_empty() && names.len() > 1 {
                 let half = names.split_off(names.len() / 2);
                 Box::pin(self.names_of_one_call(keys, region, &half, offers)).await?;

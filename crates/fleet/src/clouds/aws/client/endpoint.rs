@@ -6,40 +6,33 @@
 use std::collections::BTreeMap;
 
 use http::Uri;
-use trueup_net::NamedBy;
+use trueup_net::{Egress, EgressRefused, HostPort, Identity, NamedBy};
 
 use super::partition::{Partition, Region};
 use super::variables::Variables;
 
-/// A service that is asked here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Service {
-    Ec2,
-    Sts,
-}
-
-impl Service {
-    /// As signatures, endpoints and the cluster's Infrastructure spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ec2 => "ec2",
-            Self::Sts => "sts",
-        }
-    }
-
-    fn of(word: &str) -> Option<Self> {
-        [Self::Ec2, Self::Sts].into_iter().find(|service| service.as_str() == word)
+trueup_core::named_enum! {
+    /// A service that is asked here.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Service {
+        Ec2 = "ec2",
+        Sts = "sts",
     }
 }
 
 /// Endpoints that differ from the usual, and which of the usual to take.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoints {
-    custom: BTreeMap<Service, String>,
-    /// Who named the custom ones; the least trusted of several.
-    named_by: NamedBy,
+    custom: BTreeMap<Service, Custom>,
     fips: bool,
     dual_stack: bool,
+}
+
+/// An endpoint that is not the provider's own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Custom {
+    url: String,
+    named_by: NamedBy,
 }
 
 /// A custom endpoint that can't be used.
@@ -61,13 +54,12 @@ impl Endpoints {
     /// # Errors
     /// A URL that can't be used, or two for one service.
     pub fn new<'l>(listed: impl IntoIterator<Item = (&'l str, &'l str)>, env: &Variables) -> Result<Self, BadEndpoint> {
-        let mut custom: BTreeMap<Service, String> = BTreeMap::new();
-        let mut named_by = NamedBy::Provider;
+        let mut custom: BTreeMap<Service, Custom> = BTreeMap::new();
         for (name, url) in listed {
-            let Some(service) = Service::of(name) else { continue };
-            let kept = usable(url, Schemes::HttpsOnly)
+            let Some(service) = Service::parse(name) else { continue };
+            let url = usable(url, Schemes::HttpsOnly)
                 .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: INFRASTRUCTURE })?;
-            named_by = NamedBy::Cluster;
+            let kept = Custom { url, named_by: NamedBy::Cluster };
             if custom.insert(service, kept.clone()).is_some_and(|earlier| earlier != kept) {
                 return Err(BadEndpoint::Twice { service: service.as_str(), place: INFRASTRUCTURE });
             }
@@ -75,21 +67,42 @@ impl Endpoints {
         if !env.is_on("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
             for (service, own) in [(Service::Ec2, "AWS_ENDPOINT_URL_EC2"), (Service::Sts, "AWS_ENDPOINT_URL_STS")] {
                 let Some(url) = env.get(own).or_else(|| env.get("AWS_ENDPOINT_URL")) else { continue };
-                let kept = usable(url, Schemes::Any)
+                let url = usable(url, Schemes::Any)
                     .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: ENVIRONMENT })?;
-                custom.entry(service).or_insert(kept);
-                if named_by == NamedBy::Provider {
-                    named_by = NamedBy::User;
-                }
+                custom.entry(service).or_insert(Custom { url, named_by: NamedBy::User });
             }
         }
         let fips = env.is_on("AWS_USE_FIPS_ENDPOINT");
-        Ok(Self { custom, named_by, fips, dual_stack: env.is_on("AWS_USE_DUALSTACK_ENDPOINT") })
+        Ok(Self { custom, fips, dual_stack: env.is_on("AWS_USE_DUALSTACK_ENDPOINT") })
     }
 
-    /// Who named the hosts.
+    /// Who named the hosts; the least trusted of several.
     pub fn named_by(&self) -> NamedBy {
-        self.named_by
+        self.custom.values().map(|custom| custom.named_by).max().unwrap_or(NamedBy::Provider)
+    }
+
+    /// Whether every service is asked at a host that `named_by` named.
+    pub fn all_named_by(&self, named_by: NamedBy) -> bool {
+        Service::ALL.iter().all(|service| self.custom.get(service).is_some_and(|custom| custom.named_by == named_by))
+    }
+
+    /// The endpoints that may receive this identity; in place of each other one, which is returned, the provider's own.
+    pub fn cleared(self, identity: Identity, egress: &Egress) -> (Self, Vec<EgressRefused>) {
+        let mut refused = Vec::new();
+        let mut custom = self.custom;
+        custom.retain(|_, custom| {
+            let host = custom.url.parse().ok().and_then(|url| HostPort::of(&url));
+            let decision = host.map(|host| egress.may_receive(identity, &host, custom.named_by));
+            match decision {
+                Some(Ok(())) => true,
+                Some(Err(why)) => {
+                    refused.push(why);
+                    false
+                }
+                None => false,
+            }
+        });
+        (Self { custom, ..self }, refused)
     }
 
     /// Whether the server of a service is configured, so that the region's name says nothing about it.
@@ -99,8 +112,8 @@ impl Endpoints {
 
     /// The URL of a service in a region, with a path and without a slash too many.
     pub fn url(&self, service: Service, region: &Region) -> String {
-        if let Some(url) = self.custom.get(&service) {
-            return url.clone();
+        if let Some(custom) = self.custom.get(&service) {
+            return custom.url.clone();
         }
         let partition = region.partition();
         let host = match (self.fips, partition) {

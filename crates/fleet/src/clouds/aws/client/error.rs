@@ -9,35 +9,27 @@ use trueup_net::NotReached;
 use trueup_net::http::HttpError;
 use trueup_net::one_line;
 
-/// What kind of failure it is, as a verdict says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// The web identity token can't be had from its file; nothing was sent.
-    TokenUnreadable,
-    /// AWS denies it, or would: a person has to change something.
-    Denied,
-    /// A transient failure; nothing is known until it passes.
-    Transient,
-}
-
-impl Class {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TokenUnreadable => "token-unreadable",
-            Self::Denied => "denied",
-            Self::Transient => "transient",
-        }
+trueup_core::named_enum! {
+    /// What kind of failure it is, as a verdict says it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Class {
+        /// The web identity token can't be had from its file; nothing was sent.
+        TokenUnreadable = "token-unreadable",
+        /// AWS denies it, or would: a person has to change something.
+        Denied = "denied",
+        /// A transient failure; nothing is known until it passes.
+        Transient = "transient",
     }
 }
 
 /// A failure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{says}")]
+#[error("{message}")]
 pub struct AwsError {
     pub class: Class,
     /// AWS's own code, or a word of ours for what never reached AWS.
     pub code: String,
-    pub says: String,
+    pub message: String,
     /// What to do about it.
     pub remedy: String,
 }
@@ -61,10 +53,10 @@ impl AwsError {
     pub(crate) fn new(
         class: Class,
         code: impl Into<String>,
-        says: impl Into<String>,
+        message: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { class, code: code.into(), says: says.into(), remedy: remedy.into() }
+        Self { class, code: code.into(), message: message.into(), remedy: remedy.into() }
     }
 
     /// What AWS answered. `message` must be free of secrets.
@@ -72,11 +64,11 @@ impl AwsError {
         let code = plain_code(code).unwrap_or_else(|| format!("HTTP{status}"));
         let (class, remedy) = judge(&code, status);
         let what = format!("{} {action}", service.as_str());
-        let says = match one_line(message, 240).trim_end_matches('.') {
+        let message = match one_line(message, 240).trim_end_matches('.') {
             "" => format!("{what}: {code}"),
             message => format!("{what}: {code}: {message}"),
         };
-        Self::new(class, code, says, remedy)
+        Self::new(class, code, message, remedy)
     }
 
     /// No answer came.
@@ -113,14 +105,14 @@ impl AwsError {
                 }
             },
         };
-        let says = format!("{} {action}: {host}: {error}", service.as_str());
-        Self::new(Class::Transient, code, says, remedy)
+        let message = format!("{} {action}: {host}: {error}", service.as_str());
+        Self::new(Class::Transient, code, message, remedy)
     }
 
     /// An answer came that can't be read.
     pub(super) fn unreadable(service: Service, action: &str, why: &str) -> Self {
-        let says = format!("{} {action}: the response cannot be read: {why}", service.as_str());
-        Self::new(Class::Transient, "unreadable-answer", says, "check proxies and the custom endpoint")
+        let message = format!("{} {action}: the response cannot be read: {why}", service.as_str());
+        Self::new(Class::Transient, "unreadable-answer", message, "check proxies and the custom endpoint")
     }
 
     /// Whether it is worth sending again.

@@ -32,7 +32,7 @@ mod token;
 mod variables;
 mod xml;
 
-pub use api::{Aws, AwsSettings, Clock};
+pub use api::Aws;
 pub use arn::{BadArn, RoleArn};
 pub use catalogue::{Catalogue, Found, Principal};
 pub use ec2::{Gpu, InstanceType, Offers, RegionState};

@@ -4,16 +4,14 @@
 //!   environment: one of the two variables ──► refused, before anything else
 //!        │ neither             └─ both ──► IRSA
 //!        ▼
-//!   the Secret the object names: keys ──► them;  a web identity whose token is here ──► it
+//!   the Secret the object names: keys ──► them
 //!        │ none named, absent, unusable ──► refused
-//!        ▼ a web identity whose token is elsewhere
-//!   the user's own profile, on a workstation only ──► it;  otherwise the web identity, which will say what it lacks
+//!        ▼ a web identity: its token is in the pod that uses it
+//!   the user's own profile, on a workstation only ──► it;  otherwise refused
 //! ```
 //!
-//! Invariant: keys in the environment are not looked at here. Both SDKs prefer them to IRSA, so that a log line about
+//! Invariants: a file that a Secret names is never read. Keys in the environment are not looked at here. Both SDKs prefer them to IRSA, so that a log line about
 //! a role can be false (`docs/facts/irsa-machineset.md` section 1.4).
-
-use std::path::Path;
 
 use super::arn::RoleArn;
 use super::sts::{Keys, WebIdentity};
@@ -79,7 +77,6 @@ pub enum Workstation {
 pub enum Choice {
     Irsa(WebIdentity),
     SecretKeys(Keys),
-    SecretWebIdentity(WebIdentity),
     /// The user's own, and shown as such.
     Profile(String),
 }
@@ -89,15 +86,21 @@ pub enum Choice {
 pub enum Refusal {
     Partial(Missing),
     BadRole,
-    NotNamed { pod_identity: bool },
+    NotNamed {
+        pod_identity: bool,
+    },
     SecretAbsent,
-    SecretInvalid { why: &'static str },
+    SecretInvalid {
+        why: &'static str,
+    },
+    /// The Secret names a token that is in the pod that uses it, and this machine has no login of its own.
+    TokenElsewhere,
 }
 
 /// A step and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    pub says: String,
+    pub message: String,
     pub went: Went,
 }
 
@@ -134,15 +137,10 @@ impl Irsa {
     }
 }
 
-/// Walks through the order. `is_here` says whether a token file is there to be read.
-pub fn decide(
-    env: &Variables,
-    secret: NamedSecret,
-    workstation: &Workstation,
-    is_here: impl FnOnce(&Path) -> bool,
-) -> Decision {
+/// Walks through the order.
+pub fn decide(env: &Variables, secret: NamedSecret, workstation: &Workstation) -> Decision {
     let mut steps = Vec::new();
-    let mut step = |says: String, went: Went| steps.push(Step { says, went });
+    let mut step = |message: String, went: Went| steps.push(Step { message, went });
     let pod_identity = match Irsa::of(env) {
         Irsa::Complete(identity) => {
             step(format!("environment: web identity of {}", identity.role), Went::Taken);
@@ -150,11 +148,11 @@ pub fn decide(
         }
         Irsa::Partial(missing) => {
             let refusal = Refusal::Partial(missing);
-            step(format!("environment: {}", refusal.says()), Went::Refused);
+            step(format!("environment: {}", refusal.message()), Went::Refused);
             return Decision { steps, outcome: Err(refusal) };
         }
         Irsa::BadRole => {
-            step(format!("environment: {}", Refusal::BadRole.says()), Went::Refused);
+            step(format!("environment: {}", Refusal::BadRole.message()), Went::Refused);
             return Decision { steps, outcome: Err(Refusal::BadRole) };
         }
         Irsa::Absent { pod_identity } => pod_identity,
@@ -169,42 +167,27 @@ pub fn decide(
             return Decision { steps, outcome: Ok(Choice::SecretKeys(keys)) };
         }
         NamedSecret::Held(SecretContent::WebIdentity(identity)) => {
-            let outcome = web_identity_or_profile(identity, workstation, is_here, &mut step);
-            return Decision { steps, outcome: Ok(outcome) };
+            step(
+                format!("Secret: web identity of {}, whose token is in the pod that uses it", identity.role),
+                Went::Past,
+            );
+            match workstation {
+                Workstation::Own { profile: Some(profile) } => {
+                    step(format!("workstation: your own profile {profile:?}"), Went::Taken);
+                    return Decision { steps, outcome: Ok(Choice::Profile(profile.clone())) };
+                }
+                Workstation::Own { profile: None } | Workstation::Pod => Err(Refusal::TokenElsewhere),
+            }
         }
     };
     if let Err(refusal) = &outcome {
-        step(format!("Secret: {}", refusal.says()), Went::Refused);
+        step(format!("Secret: {}", refusal.message()), Went::Refused);
     }
     Decision { steps, outcome }
 }
 
-fn web_identity_or_profile(
-    identity: WebIdentity,
-    workstation: &Workstation,
-    is_here: impl FnOnce(&Path) -> bool,
-    step: &mut impl FnMut(String, Went),
-) -> Choice {
-    let says = format!("Secret: web identity of {}", identity.role);
-    if is_here(&identity.token_file) {
-        step(says, Went::Taken);
-        return Choice::SecretWebIdentity(identity);
-    }
-    match workstation {
-        Workstation::Own { profile: Some(profile) } => {
-            step(format!("{says}, whose token is not on this machine"), Went::Past);
-            step(format!("workstation: your own profile {profile:?}"), Went::Taken);
-            Choice::Profile(profile.clone())
-        }
-        Workstation::Own { profile: None } | Workstation::Pod => {
-            step(says, Went::Taken);
-            Choice::SecretWebIdentity(identity)
-        }
-    }
-}
-
 impl Refusal {
-    pub fn says(self) -> String {
+    pub fn message(self) -> String {
         match self {
             Self::Partial(Missing::RoleArn) => {
                 "AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is missing".to_owned()
@@ -221,6 +204,9 @@ impl Refusal {
             Self::NotNamed { pod_identity: false } => "no web identity variables, and no Secret is named".to_owned(),
             Self::SecretAbsent => "the Secret is not there".to_owned(),
             Self::SecretInvalid { why } => format!("the Secret cannot be used: {why}"),
+            Self::TokenElsewhere => {
+                "the role's token is in the pod that uses it, and this machine has no AWS credentials".to_owned()
+            }
         }
     }
 
@@ -242,6 +228,7 @@ impl Refusal {
                 "set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or name a credentialsSecret in the provider spec"
             }
             Self::SecretAbsent => "create the Secret, or correct credentialsSecret.name in the provider spec",
+            Self::TokenElsewhere => "name a profile with AWS_PROFILE, or run where the token is mounted",
             Self::SecretInvalid { .. } => {
                 "give it aws_access_key_id and aws_secret_access_key, or credentials with a [default] profile"
             }

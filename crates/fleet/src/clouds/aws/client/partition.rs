@@ -6,17 +6,19 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Region(Box<str>);
 
-/// A part of AWS with its own accounts and names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Partition {
-    Aws,
-    China,
-    GovCloud,
-    Iso,
-    IsoB,
-    IsoE,
-    IsoF,
-    Eusc,
+trueup_core::named_enum! {
+    /// A part of AWS with its own accounts and names.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Partition {
+        Aws = "aws",
+        China = "aws-cn",
+        GovCloud = "aws-us-gov",
+        Iso = "aws-iso",
+        IsoB = "aws-iso-b",
+        IsoE = "aws-iso-e",
+        IsoF = "aws-iso-f",
+        Eusc = "aws-eusc",
+    }
 }
 
 /// The words a region begins with, longest first: `us-gov-` must not be read as `us-`.
@@ -70,20 +72,6 @@ fn split(name: &str) -> Option<(Partition, &str)> {
 }
 
 impl Partition {
-    /// As the second part of an ARN spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Aws => "aws",
-            Self::China => "aws-cn",
-            Self::GovCloud => "aws-us-gov",
-            Self::Iso => "aws-iso",
-            Self::IsoB => "aws-iso-b",
-            Self::IsoE => "aws-iso-e",
-            Self::IsoF => "aws-iso-f",
-            Self::Eusc => "aws-eusc",
-        }
-    }
-
     /// What the names of its servers end with.
     pub(super) fn suffix(self) -> &'static str {
         match self {
@@ -104,14 +92,6 @@ impl Partition {
             Self::China => Some("api.amazonwebservices.com.cn"),
             Self::Iso | Self::IsoB | Self::IsoE | Self::IsoF | Self::Eusc => None,
         }
-    }
-
-    const ALL: [Self; 8] =
-        [Self::Aws, Self::China, Self::GovCloud, Self::Iso, Self::IsoB, Self::IsoE, Self::IsoF, Self::Eusc];
-
-    /// The partition an ARN names.
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|partition| partition.as_str() == word)
     }
 
     /// A region of it that every account can use: the one to ask about other regions. Asking us-east-1 about a region

@@ -208,8 +208,8 @@ struct ProcessAnswer {
 /// Runs the user's own command, as their shell would.
 async fn from_process(command: &str) -> Result<Keys, AwsError> {
     let failed = |why: &str| {
-        let says = format!("the profile's credential_process {why}");
-        AwsError::new(Class::Denied, "credential-process", says, "run the command yourself and see what it says")
+        let message = format!("the profile's credential_process {why}");
+        AwsError::new(Class::Denied, "credential-process", message, "run the command yourself and see what it says")
     };
     let mut shell = tokio::process::Command::new("sh");
     shell.arg("-c").arg(command).stdin(std::process::Stdio::null()).stderr(std::process::Stdio::null());

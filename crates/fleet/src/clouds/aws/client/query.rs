@@ -165,8 +165,8 @@ impl Aws {
 }
 
 fn unsayable(call: &Call<'_>, why: &str) -> AwsError {
-    let says = format!("{} {}: {why}", call.service.as_str(), call.action);
-    AwsError::new(Class::Denied, "unsayable", says, "check the access key and the custom endpoint")
+    let message = format!("{} {}: {why}", call.service.as_str(), call.action);
+    AwsError::new(Class::Denied, "unsayable", message, "check the access key and the custom endpoint")
 }
 
 /// Code and message of a refusal; both empty when the body is something else (a proxy's page, say).

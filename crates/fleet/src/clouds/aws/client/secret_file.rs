@@ -1,4 +1,4 @@
-//! A credentials Secret of a MachineSet: three kinds of content, of which one is no secret at all.
+//! A credentials Secret of a MachineSet: three kinds of content, of which one is not a secret at all.
 //!
 //! On clusters that use STS, the Secret holds a role and the path of a token file in the machine API's pod
 //! (`docs/facts/irsa-machineset.md` section 8).

@@ -83,8 +83,8 @@ impl Aws {
     pub(super) async fn sso_keys(&self, sso: &SsoProfile, cache: &Path) -> Result<Keys, AwsError> {
         let SsoProfile { start_url, region, account, role } = sso;
         let Some(login) = login(cache, start_url, self.now()).await else {
-            let says = format!("the SSO login at {} has ended, or never was", one_line(start_url, 200));
-            return Err(AwsError::new(Class::Denied, "sso-login", says, "run aws sso login"));
+            let message = format!("the SSO login at {} has ended, or never was", one_line(start_url, 200));
+            return Err(AwsError::new(Class::Denied, "sso-login", message, "run aws sso login"));
         };
         let escaped = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let url = format!(
@@ -94,8 +94,8 @@ impl Aws {
             escaped(account)
         );
         let failed = |why: String| {
-            let says = format!("the SSO portal gave no keys: {why}");
-            AwsError::new(Class::Denied, "sso-portal", says, "run aws sso login, and check sso_role_name")
+            let message = format!("the SSO portal gave no keys: {why}");
+            AwsError::new(Class::Denied, "sso-portal", message, "run aws sso login, and check sso_role_name")
         };
         let request = Request::get(url).header("x-amz-sso_bearer_token", login.access_token.expose());
         let request = request.body(Bytes::new()).map_err(|_| failed("the request cannot be built".to_owned()))?;

@@ -149,16 +149,16 @@ fn fits_partition(role: &RoleArn, region: &Region) -> Result<(), AwsError> {
     if of_role == of_region {
         return Ok(());
     }
-    let says = format!("the role {role} is of partition {of_role}, and {region} is in {of_region}");
-    Err(AwsError::new(Class::Denied, "role-partition", says, "name a role of the region's partition"))
+    let message = format!("the role {role} is of partition {of_role}, and {region} is in {of_region}");
+    Err(AwsError::new(Class::Denied, "role-partition", message, "name a role of the region's partition"))
 }
 
 /// A wrong audience is hard to find (facts section 14), so a rejection shows it.
 fn with_claims(error: AwsError, role: &RoleArn, claims: &Claims) -> AwsError {
     match error.class {
         Class::Denied => {
-            let says = format!("{} (role {role}; the token has {})", error.says, claims.line());
-            AwsError { says, ..error }
+            let message = format!("{} (role {role}; the token has {})", error.message, claims.line());
+            AwsError { message, ..error }
         }
         Class::TokenUnreadable | Class::Transient => error,
     }

@@ -5,6 +5,8 @@
 //!   a mixture;
 //! - nothing is sent of a file that holds no token.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is an open set")]
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +52,7 @@ impl Claims {
 /// Reads the token a file holds now.
 ///
 /// # Errors
-/// The path is relative, the file can't be read, or what it holds is no token.
+/// The path is relative, the file can't be read, or what it holds is not a token.
 pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
     if !path.is_absolute() {
         return Err(unreadable(path, "token-path-relative", "the path is relative; use an absolute path"));
@@ -59,7 +61,6 @@ pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
         let (code, why) = match error.kind() {
             io::ErrorKind::NotFound => ("token-file-missing", "the file does not exist on this machine"),
             io::ErrorKind::PermissionDenied => ("token-file-forbidden", "it may not be read"),
-            // The open set of system errors.
             _ => ("token-file-unreadable", "it can't be read"),
         };
         unreadable(path, code, why)
@@ -113,14 +114,14 @@ fn claims_of(part: &str) -> Claims {
 }
 
 fn unreadable(path: &Path, code: &'static str, why: &str) -> AwsError {
-    let says = format!("the web identity token {}: {why}", shown(path));
+    let message = format!("the web identity token {}: {why}", shown(path));
     let remedy = match code {
         "token-path-relative" => "give AWS_WEB_IDENTITY_TOKEN_FILE as a path that begins with /",
         "token-file-missing" => "mount the service account token there, or run where it is mounted",
         "token-file-forbidden" => "let this user read it (fsGroup of the pod)",
         _ => "see what writes the file: it should hold one token and nothing else",
     };
-    AwsError::new(Class::TokenUnreadable, code, says, remedy)
+    AwsError::new(Class::TokenUnreadable, code, message, remedy)
 }
 
 fn shown(path: &Path) -> String {

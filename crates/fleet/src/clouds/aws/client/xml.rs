@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_by_their_path() {
+    fn values_are_found_by_path() {
         let text = "<?xml version=\"1.0\"?>\n<r xmlns=\"http://x/\"><m><s>1</s></m><g><i><s>2</s></i></g><e/>\
                     <a>x &amp; &#121;<![CDATA[<z>]]></a></r>";
         assert_eq!(events(text).unwrap(), ["m/s=1", "g/i/s=2", "e=", "a=x & y<z>"]);

@@ -9,35 +9,21 @@ use std::fmt;
 
 use http::Uri;
 
-/// A service of IBM Cloud.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IbmService {
-    Iam,
-    Tagging,
-    Search,
-    ResourceController,
-    Vpc,
-    Transit,
-    Power,
+trueup_core::named_enum! {
+    /// A service of IBM Cloud.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum IbmService {
+        Iam = "iam",
+        Tagging = "tagging",
+        Search = "search",
+        ResourceController = "resource-controller",
+        Vpc = "vpc",
+        Transit = "transit",
+        Power = "power",
+    }
 }
 
 impl IbmService {
-    pub const ALL: [Self; 7] =
-        [Self::Iam, Self::Tagging, Self::Search, Self::ResourceController, Self::Vpc, Self::Transit, Self::Power];
-
-    /// Its name in the config.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Iam => "iam",
-            Self::Tagging => "tagging",
-            Self::Search => "search",
-            Self::ResourceController => "resource-controller",
-            Self::Vpc => "vpc",
-            Self::Transit => "transit",
-            Self::Power => "power",
-        }
-    }
-
     /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
@@ -116,7 +102,7 @@ impl Endpoints {
     /// Every service at one URL, as the simulated account serves them.
     ///
     /// # Errors
-    /// It is no URL.
+    /// It is not a URL.
     pub fn at_one_place(url: &str) -> Result<Self, BadEndpoint> {
         let base = base(url).ok_or_else(|| BadEndpoint { place: "the URL".to_owned() })?;
         Ok(Self(IbmService::ALL.into_iter().map(|service| (service, base.clone())).collect()))
@@ -125,9 +111,9 @@ impl Endpoints {
     /// The same with one service elsewhere.
     ///
     /// # Errors
-    /// It is no URL.
+    /// It is not a URL.
     pub fn with(mut self, service: IbmService, url: &str) -> Result<Self, BadEndpoint> {
-        let base = base(url).ok_or_else(|| BadEndpoint { place: service.key().to_owned() })?;
+        let base = base(url).ok_or_else(|| BadEndpoint { place: service.as_str().to_owned() })?;
         self.0.insert(service, base);
         Ok(self)
     }
@@ -143,7 +129,7 @@ impl Endpoints {
     }
 }
 
-/// The base in its plain form; nothing when it is no URL.
+/// The base in its plain form; nothing when it is not a URL.
 fn base(text: &str) -> Option<String> {
     let text = text.trim().trim_end_matches('/');
     let text = text.strip_suffix("/v1").unwrap_or(text).trim_end_matches('/');

@@ -109,7 +109,7 @@ impl CloudError {
         match &self.problem {
             Problem::NoAnswer(HttpError::NotReached(_)) => format!(
                 "check the network, HTTPS_PROXY and the endpoint of {service} ([clouds.ibm.<alias>.endpoints] {})",
-                service.key()
+                service.as_str()
             ),
             Problem::NoAnswer(_) => "try again; IBM Cloud's status page says whether the service is healthy".to_owned(),
             Problem::Refused { status: 400 | 401, .. } if service == IbmService::Iam => {

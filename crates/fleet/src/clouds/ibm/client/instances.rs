@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::endpoints::IbmService;
 use super::error::CloudError;
-use super::paging::{Pages, start_of};
+use super::paging::start_of;
 use super::resource::IbmResource;
 use super::session::{Ask, Session, escaped};
 use trueup_core::world::IbmResourceKind;
@@ -57,26 +57,16 @@ pub(super) async fn list(session: &Session) -> Result<Vec<IbmResource>, CloudErr
 async fn pages(session: &Session, wish: &str) -> Result<Vec<Row>, CloudError> {
     let base = session.endpoints().base(IbmService::ResourceController, "");
     let first = format!("{base}/v2/resource_instances?{wish}&limit={LIMIT}");
-    let mut ask = Ask::get(IbmService::ResourceController, "list resource instances", first);
-    let (mut rows, mut followed) = (Vec::new(), Pages::default());
-    loop {
-        let page: Page = session.read(&ask).await?;
-        rows.extend(page.resources);
-        let Some(start) = page.next_url.as_deref().and_then(start_of) else { return Ok(rows) };
-        let start = followed.follow(start).map_err(|problem| ask.error(problem))?;
-        ask.url = format!("{base}/v2/resource_instances?{wish}&limit={LIMIT}&start={}", escaped(&start));
-    }
+    let ask = Ask::get(IbmService::ResourceController, "list resource instances", first);
+    let pages = session.read_pages(ask, |page: &Page| page.next_url.as_deref().and_then(start_of)).await?;
+    Ok(pages.into_iter().flat_map(|page| page.resources).collect())
 }
 
 /// One instance; nothing when it is gone for good.
 pub(super) async fn read(session: &Session, guid: &str) -> Result<Option<IbmResource>, CloudError> {
     let ask = Ask::get(IbmService::ResourceController, "read a resource instance", url(session, guid));
-    match session.read::<Row>(&ask).await {
-        Ok(row) if row.state.as_deref() == Some("removed") => Ok(None),
-        Ok(row) => Ok(instance(row)),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error),
-    }
+    let row: Option<Row> = session.read_optional(&ask).await?;
+    Ok(row.filter(|row| row.state.as_deref() != Some("removed")).and_then(instance))
 }
 
 pub(super) fn url(session: &Session, guid: &str) -> String {
@@ -90,10 +80,7 @@ fn instance(row: Row) -> Option<IbmResource> {
         Some(OBJECT_STORAGE) => IbmResourceKind::CosInstance,
         Some(_) | None => return None,
     };
-    let mut resource = IbmResource::new(kind, row.guid, row.name);
-    resource.crn = Some(row.crn);
-    resource.state = row.state;
-    resource.created_at = row.created_at;
-    resource.locked = row.locked.unwrap_or(false);
-    Some(resource)
+    let Row { guid, crn, name, state, resource_id: _, created_at, locked } = row;
+    let locked = locked.unwrap_or(false);
+    Some(IbmResource { crn: Some(crn), state, created_at, locked, ..IbmResource::new(kind, guid, name) })
 }

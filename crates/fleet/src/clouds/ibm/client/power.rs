@@ -87,11 +87,7 @@ pub(super) async fn read_network(
     id: &str,
 ) -> Result<Option<IbmResource>, CloudError> {
     let ask = workspace.ask(session, "read a network", &format!("networks/{}", escaped(id)))?;
-    match session.read(&ask).await {
-        Ok(row) => Ok(Some(network(row, workspace))),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(session.read_optional(&ask).await?.map(|row| network(row, workspace)))
 }
 
 /// One DHCP server; nothing when it does not exist.
@@ -101,11 +97,7 @@ pub(super) async fn read_dhcp(
     id: &str,
 ) -> Result<Option<IbmResource>, CloudError> {
     let ask = workspace.ask(session, "read a DHCP server", &format!("services/dhcp/{}", escaped(id)))?;
-    match session.read(&ask).await {
-        Ok(row) => Ok(Some(dhcp(row, workspace))),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(session.read_optional(&ask).await?.map(|row| dhcp(row, workspace)))
 }
 
 fn network(row: Network, workspace: &Workspace) -> IbmResource {

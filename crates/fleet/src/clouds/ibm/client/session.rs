@@ -20,6 +20,7 @@ use zeroize::Zeroizing;
 use super::endpoints::{Endpoints, IbmService};
 use super::error::{CloudError, Problem, looks_like_a_page, read_body};
 use super::key::{AccessToken, ApiKey};
+use super::paging::Pages;
 use super::token::{Fitness, HeldToken};
 use trueup_core::engine::text::{Charset, printable};
 use trueup_net::hide;
@@ -116,6 +117,33 @@ impl Session {
     /// Sends a read and decodes the answer.
     pub(super) async fn read<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, CloudError> {
         self.read_bytes(ask).await?.decode(ask)
+    }
+
+    /// Sends a read of one thing; nothing when the service says that it does not exist.
+    pub(super) async fn read_optional<T: DeserializeOwned>(&self, ask: &Ask) -> Result<Option<T>, CloudError> {
+        match self.read(ask).await {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.is_absence() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a list to its end. `next` returns the cursor of the page after this one, which is sent as `start`.
+    pub(super) async fn read_pages<T: DeserializeOwned>(
+        &self,
+        mut ask: Ask,
+        next: impl Fn(&T) -> Option<String>,
+    ) -> Result<Vec<T>, CloudError> {
+        let first = ask.url.clone();
+        let (mut pages, mut followed) = (Vec::new(), Pages::default());
+        loop {
+            let page = self.read(&ask).await?;
+            let start = next(&page);
+            pages.push(page);
+            let Some(start) = start else { return Ok(pages) };
+            let start = followed.follow(start).map_err(|problem| ask.error(problem))?;
+            ask.url = format!("{first}&start={}", escaped(&start));
+        }
     }
 
     pub(super) async fn read_bytes(&self, ask: &Ask) -> Result<Got, CloudError> {
@@ -334,7 +362,7 @@ mod unit_tests {
     }
 
     #[test]
-    fn only_what_may_pass_by_itself_is_asked_again_and_not_for_ever() {
+    fn only_transient_failures_are_retried_and_not_for_ever() {
         let refused =
             |status, retry_after| Problem::Refused { status, code: String::new(), message: String::new(), retry_after };
         let seconds = |count| Some(Duration::from_secs(count));

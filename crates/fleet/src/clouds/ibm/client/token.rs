@@ -52,8 +52,8 @@ impl HeldToken {
         let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.expose()));
         let mut header = HeaderValue::from_str(&bearer).map_err(|_| "the token cannot be sent as a header")?;
         header.set_sensitive(true);
-        let life = Duration::from_secs(bought.expires_in);
-        let (renew_at, ends_at) = (asked_at + life * 4 / 5, asked_at + life.saturating_sub(EARLY));
+        let deletion_state = Duration::from_secs(bought.expires_in);
+        let (renew_at, ends_at) = (asked_at + deletion_state * 4 / 5, asked_at + deletion_state.saturating_sub(EARLY));
         Ok(Self { token: AccessToken(header), account, renew_at, ends_at })
     }
 

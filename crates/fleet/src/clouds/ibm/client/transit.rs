@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::endpoints::IbmService;
 use super::error::CloudError;
-use super::paging::{Pages, start_of};
+use super::paging::start_of;
 use super::resource::IbmResource;
 use super::session::{Ask, Session, escaped};
 use trueup_core::world::IbmResourceKind;
@@ -69,28 +69,18 @@ pub(super) async fn connections(session: &Session) -> Result<Vec<IbmResource>, C
 
 async fn pages(session: &Session, plural: &str, operation: &'static str) -> Result<Vec<Page>, CloudError> {
     let base = session.endpoints().base(IbmService::Transit, "");
-    let mut ask = Ask::get(IbmService::Transit, operation, format!("{base}/v1/{plural}?{VERSION}&limit={LIMIT}"));
-    let (mut pages, mut followed) = (Vec::new(), Pages::default());
-    loop {
-        let page: Page = session.read(&ask).await?;
-        let start = page.next.as_ref().and_then(|next| {
-            next.start.clone().or_else(|| next.href.as_deref().and_then(start_of)).filter(|start| !start.is_empty())
-        });
-        pages.push(page);
-        let Some(start) = start else { return Ok(pages) };
-        let start = followed.follow(start).map_err(|problem| ask.error(problem))?;
-        ask.url = format!("{base}/v1/{plural}?{VERSION}&limit={LIMIT}&start={}", escaped(&start));
-    }
+    let ask = Ask::get(IbmService::Transit, operation, format!("{base}/v1/{plural}?{VERSION}&limit={LIMIT}"));
+    let next = |page: &Page| {
+        let next = page.next.as_ref()?;
+        next.start.clone().or_else(|| next.href.as_deref().and_then(start_of)).filter(|start| !start.is_empty())
+    };
+    session.read_pages(ask, next).await
 }
 
 /// One gateway; nothing when it does not exist.
 pub(super) async fn read_gateway(session: &Session, id: &str) -> Result<Option<IbmResource>, CloudError> {
     let ask = Ask::get(IbmService::Transit, "read a gateway", gateway_url(session, id));
-    match session.read(&ask).await {
-        Ok(row) => Ok(Some(gateway(row))),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(session.read_optional(&ask).await?.map(gateway))
 }
 
 /// One connection; nothing when it does not exist.
@@ -100,11 +90,7 @@ pub(super) async fn read_connection(
     id: &str,
 ) -> Result<Option<IbmResource>, CloudError> {
     let ask = Ask::get(IbmService::Transit, "read a connection", connection_url(session, gateway, id));
-    match session.read(&ask).await {
-        Ok(row) => Ok(Some(connection(row, Some(gateway)))),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(session.read_optional(&ask).await?.map(|row| connection(row, Some(gateway))))
 }
 
 pub(super) fn gateway_url(session: &Session, id: &str) -> String {
@@ -118,20 +104,19 @@ pub(super) fn connection_url(session: &Session, gateway: &str, id: &str) -> Stri
 }
 
 fn gateway(row: Gateway) -> IbmResource {
-    let mut resource = IbmResource::new(IbmResourceKind::TransitGateway, row.id, row.name);
-    resource.crn = Some(row.crn);
-    resource.state = row.status;
-    resource.created_at = row.created_at;
-    resource
+    let Gateway { id, crn, name, status: state, created_at } = row;
+    let kind = IbmResourceKind::TransitGateway;
+    IbmResource { crn: Some(crn), state, created_at, ..IbmResource::new(kind, id, name) }
 }
 
 fn connection(row: Connection, gateway: Option<&str>) -> IbmResource {
     let name = row.name.unwrap_or_else(|| row.id.clone());
-    let mut resource = IbmResource::new(IbmResourceKind::TgConnection, row.id, name);
-    resource.state = row.status;
-    resource.created_at = row.created_at;
-    resource.parent = row.transit_gateway.map(|gateway| gateway.id).or_else(|| gateway.map(str::to_owned));
-    resource.network_type = Some(row.network_type);
-    resource.network_id = row.network_id;
-    resource
+    IbmResource {
+        state: row.status,
+        created_at: row.created_at,
+        parent: row.transit_gateway.map(|gateway| gateway.id).or_else(|| gateway.map(str::to_owned)),
+        network_type: Some(row.network_type),
+        network_id: row.network_id,
+        ..IbmResource::new(IbmResourceKind::TgConnection, row.id, name)
+    }
 }

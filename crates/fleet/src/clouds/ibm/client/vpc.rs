@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::crn::vpc_region;
 use super::endpoints::IbmService;
 use super::error::{CloudError, Problem};
-use super::paging::{Pages, start_of};
+use super::paging::start_of;
 use super::resource::IbmResource;
 use super::session::{Ask, Session, escaped};
 use trueup_core::world::IbmResourceKind;
@@ -41,6 +41,14 @@ struct Row {
 #[derive(Deserialize)]
 struct Id {
     id: String,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    next: Option<Next>,
+    /// The rows, under the plural of their kind.
+    #[serde(flatten)]
+    lists: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -80,19 +88,16 @@ pub(super) async fn regions(session: &Session) -> Result<Vec<String>, CloudError
 pub(super) async fn list(session: &Session, region: &str, kind: IbmResourceKind) -> Result<Vec<Found>, CloudError> {
     let (plural, operation) = names(kind);
     let base = session.endpoints().base(IbmService::Vpc, region);
-    let mut ask = Ask::get(IbmService::Vpc, operation, format!("{base}/v1/{plural}?{VERSION}&limit={LIMIT}"));
-    let (mut all, mut followed) = (Vec::new(), Pages::default());
-    loop {
-        let mut page: serde_json::Map<String, serde_json::Value> = session.read(&ask).await?;
-        let unreadable = |_| ask.error(Problem::NotUnderstood(format!("no list of {plural}")));
-        let rows = page.remove(plural).unwrap_or_default();
-        let rows: Vec<Row> = serde_json::from_value(rows).map_err(unreadable)?;
+    let ask = Ask::get(IbmService::Vpc, operation, format!("{base}/v1/{plural}?{VERSION}&limit={LIMIT}"));
+    let pages = session.read_pages(ask, |page: &Page| start_of(&page.next.as_ref()?.href)).await?;
+    let mut all = Vec::new();
+    for mut page in pages {
+        let rows: Result<Vec<Row>, _> = serde_json::from_value(page.lists.remove(plural).unwrap_or_default());
+        let unreadable = |_| Problem::NotUnderstood(format!("no list of {plural}"));
+        let rows = rows.map_err(|error| CloudError::new(IbmService::Vpc, operation, unreadable(error)))?;
         all.extend(rows.into_iter().map(|row| found(kind, row)));
-        let next: Option<Next> = page.remove("next").map(serde_json::from_value).transpose().map_err(unreadable)?;
-        let Some(start) = next.and_then(|next| start_of(&next.href)) else { return Ok(all) };
-        let start = followed.follow(start).map_err(|problem| ask.error(problem))?;
-        ask.url = format!("{base}/v1/{plural}?{VERSION}&limit={LIMIT}&start={}", escaped(&start));
     }
+    Ok(all)
 }
 
 /// One resource; nothing when it does not exist.
@@ -103,11 +108,7 @@ pub(super) async fn read(
     id: &str,
 ) -> Result<Option<Found>, CloudError> {
     let ask = Ask::get(IbmService::Vpc, "read a VPC resource", url(session, kind, location, id));
-    match session.read::<Row>(&ask).await {
-        Ok(row) => Ok(Some(found(kind, row))),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(session.read_optional(&ask).await?.map(|row| found(kind, row)))
 }
 
 pub(super) fn url(session: &Session, kind: IbmResourceKind, location: &str, id: &str) -> String {
@@ -131,11 +132,13 @@ fn names(kind: IbmResourceKind) -> (&'static str, &'static str) {
 }
 
 fn found(kind: IbmResourceKind, row: Row) -> Found {
-    let mut resource = IbmResource::new(kind, row.id, row.name);
-    resource.crn = Some(row.crn);
-    resource.state = row.status.or(row.provisioning_status);
-    resource.created_at = row.created_at;
-    resource.parent = row.vpc.map(|vpc| vpc.id);
+    let resource = IbmResource {
+        crn: Some(row.crn),
+        state: row.status.or(row.provisioning_status),
+        created_at: row.created_at,
+        parent: row.vpc.map(|vpc| vpc.id),
+        ..IbmResource::new(kind, row.id, row.name)
+    };
     Found {
         resource,
         subnets: row.subnets.into_iter().map(|subnet| subnet.id).collect(),

@@ -231,7 +231,7 @@ async fn lead(mut stream: TcpStream, target: u16) {
     let _ = copy_bidirectional(&mut stream, &mut onward).await;
 }
 
-/// Passes bytes on until it is told to swallow them, as a network does that lost its way.
+/// Passes bytes on until it is set to drop them, like a broken network.
 pub(super) struct Relay {
     port: u16,
     swallows: Arc<AtomicBool>,

@@ -85,7 +85,7 @@ async fn everything_a_region_offers_is_asked_for_once_and_answers_for_every_name
 }
 
 #[tokio::test]
-async fn whoever_asks_at_the_same_time_waits_for_the_same_answer() {
+async fn concurrent_requests_share_one_answer() {
     let given = Given::new();
     let catalogue = Catalogue::new(given.aws.clone());
     let asked = (0..50).map(|_| find(&given, &catalogue, &["m5.large"]));
@@ -130,7 +130,7 @@ async fn what_failed_is_not_tried_again_before_its_time() {
 }
 
 #[tokio::test]
-async fn what_one_principal_learned_is_not_told_to_another() {
+async fn cached_results_of_one_principal_are_not_given_to_another() {
     let given = Given::new();
     let catalogue = Catalogue::new(given.aws.clone());
     find(&given, &catalogue, &["m5.large"]).await;
@@ -144,7 +144,7 @@ async fn what_one_principal_learned_is_not_told_to_another() {
 }
 
 #[tokio::test]
-async fn a_region_that_is_not_there_is_told_from_a_network_that_is_not() {
+async fn an_unknown_region_is_distinguished_from_a_network_failure() {
     let given = Given::new();
     let catalogue = Catalogue::new(given.aws.clone());
     let keys = || Principal::SecretKeys { uid: "u".to_owned(), version: "1".to_owned(), keys: user_keys() };

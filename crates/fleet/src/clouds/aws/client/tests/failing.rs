@@ -57,13 +57,13 @@ async fn every_failure_has_its_class_and_is_tried_as_often_as_its_class_allows()
         given.sim.inject(fault);
         let error = look_up(&given).await.unwrap_err();
         assert_eq!((error.class, error.code.as_str()), (class, code), "case: {case}: {error}");
-        assert!(!error.remedy.is_empty() && error.says.contains(action), "case: {case}: {error:?}");
+        assert!(!error.remedy.is_empty() && error.message.contains(action), "case: {case}: {error:?}");
         assert_eq!(given.actions().iter().filter(|one| *one == action).count(), tries, "case: {case}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_by_itself_is_waited_for() {
+async fn transient_failures_are_retried() {
     let cases = [
         ("the issuer's keys could not be fetched at first", AwsFault::refuse(STS, 2, "InvalidIdentityToken")),
         ("throttled at first", AwsFault::refuse(EC2, 3, "Throttling")),
@@ -90,13 +90,13 @@ async fn a_server_that_echoes_secrets_is_not_quoted() {
 }
 
 #[tokio::test]
-async fn a_clock_far_off_is_told_as_such() {
+async fn clock_skew_is_reported_as_clock_skew() {
     let given = Given::new();
-    let aws = Aws::new(AwsSettings {
-        http: HttpClient::in_process(given.sim.service()),
-        endpoints: Endpoints::default(),
-        clock: Arc::new(|| "2026-11-16T12:00:00Z".parse().unwrap()),
-    });
+    let aws = Aws::new(
+        HttpClient::in_process(given.sim.service()),
+        Endpoints::default(),
+        Arc::new(|| "2026-11-16T12:00:00Z".parse().unwrap()),
+    );
     let error = aws.caller(&user_keys(), &region("us-east-1")).await.unwrap_err();
     assert_eq!((error.class, error.code.as_str()), (Class::Denied, "RequestExpired"));
     assert!(error.remedy.contains("clock"), "{}", error.remedy);

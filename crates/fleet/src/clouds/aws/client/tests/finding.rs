@@ -140,14 +140,6 @@ fn an_endpoint_that_cannot_be_used_is_an_error_and_no_detour() {
     }
 }
 
-fn here(_: &std::path::Path) -> bool {
-    true
-}
-
-fn elsewhere(_: &std::path::Path) -> bool {
-    false
-}
-
 fn secret_keys() -> NamedSecret {
     NamedSecret::Held(SecretContent::StaticKeys(user_keys()))
 }
@@ -161,7 +153,6 @@ fn outcome(decision: &Decision) -> &'static str {
     match &decision.outcome {
         Ok(Choice::Irsa(_)) => "irsa",
         Ok(Choice::SecretKeys(_)) => "secret keys",
-        Ok(Choice::SecretWebIdentity(_)) => "secret web identity",
         Ok(Choice::Profile(_)) => "profile",
         Err(Refusal::Partial(missing)) => missing.code(),
         Err(Refusal::BadRole) => "bad role",
@@ -169,6 +160,7 @@ fn outcome(decision: &Decision) -> &'static str {
         Err(Refusal::NotNamed { pod_identity: false }) => "none",
         Err(Refusal::SecretAbsent) => "secret absent",
         Err(Refusal::SecretInvalid { .. }) => "secret invalid",
+        Err(Refusal::TokenElsewhere) => "token elsewhere",
     }
 }
 
@@ -210,24 +202,22 @@ fn credentials_are_looked_for_in_a_fixed_order() {
         ("secret absent", vec![], NamedSecret::Absent, own(), "secret absent"),
         ("secret unusable", vec![], NamedSecret::Held(SecretContent::Unusable { why: "x" }), own(), "secret invalid"),
         ("the STS cluster's secret, on a workstation", vec![], secret_web_identity(), own(), "profile"),
-        ("the same without a profile", vec![], secret_web_identity(), bare(), "secret web identity"),
-        ("the same in a pod", vec![], secret_web_identity(), Workstation::Pod, "secret web identity"),
+        ("the same without a profile", vec![], secret_web_identity(), bare(), "token elsewhere"),
+        ("the same in a pod", vec![], secret_web_identity(), Workstation::Pod, "token elsewhere"),
     ];
     for (case, env, secret, workstation, expected) in cases {
-        let decision = decide(&Variables::new(env), secret, &workstation, elsewhere);
+        let decision = decide(&Variables::new(env), secret, &workstation);
         assert_eq!(outcome(&decision), expected, "case: {case}");
         assert!(!decision.steps.is_empty(), "case: {case}");
     }
-    let with_token = decide(&Variables::default(), secret_web_identity(), &own(), here);
-    assert_eq!(outcome(&with_token), "secret web identity", "a token that is here comes before the user's profile");
 }
 
 #[test]
-fn a_role_set_by_hand_is_told_as_the_cause() {
+fn a_role_set_by_hand_is_named_as_the_cause() {
     let env = Variables::new([("AWS_ROLE_ARN", ROLE)]);
-    let decision = decide(&env, NamedSecret::NotNamed, &Workstation::Pod, elsewhere);
+    let decision = decide(&env, NamedSecret::NotNamed, &Workstation::Pod);
     let refusal = decision.outcome.unwrap_err();
-    assert_eq!(refusal.says(), "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing");
+    assert_eq!(refusal.message(), "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing");
     assert!(refusal.remedy().starts_with("AWS_ROLE_ARN is set by hand, so the EKS webhook injected nothing"));
 }
 

@@ -46,11 +46,8 @@ impl Given {
         let sim = SimAws::new(read(&clock));
         sim.trust(ROLE, ISSUER, AUDIENCE, SUBJECT);
         sim.add_user("ann", "AKIASIM", "canary-user-secret");
-        let aws = Aws::new(AwsSettings {
-            http: HttpClient::in_process(sim.service()),
-            endpoints: Endpoints::new([], env).unwrap(),
-            clock: Arc::new(read(&clock)),
-        });
+        let aws =
+            Aws::new(HttpClient::in_process(sim.service()), Endpoints::new([], env).unwrap(), Arc::new(read(&clock)));
         let given = Self { sim, aws, clock, folder: tempfile::tempdir().unwrap() };
         given.write_token(&given.token());
         given

@@ -90,7 +90,7 @@ async fn a_profile_says_how_it_gets_its_keys() {
 }
 
 #[tokio::test]
-async fn a_credential_process_is_asked_and_its_failure_told() {
+async fn a_credential_process_runs_and_its_failure_is_reported() {
     let given = Given::new();
     let home = Home::new(CONFIG, CREDENTIALS);
     let profiles = home.profiles("process");
@@ -103,7 +103,7 @@ async fn a_credential_process_is_asked_and_its_failure_told() {
 }
 
 #[tokio::test]
-async fn an_sso_login_that_has_ended_is_told_with_the_command_that_renews_it() {
+async fn an_expired_sso_login_names_the_command_that_renews_it() {
     let given = Given::new();
     let home = Home::new(CONFIG, CREDENTIALS);
     let profiles = home.profiles("sso");
@@ -130,11 +130,7 @@ async fn an_sso_login_that_holds_is_traded_for_keys() {
         let body = r#"{"roleCredentials":{"accessKeyId":"ASIA","secretAccessKey":"s","sessionToken":"t","expiration":1794823200000}}"#;
         Ok::<_, std::convert::Infallible>(http::Response::new(http_body_util::Full::new(bytes::Bytes::from(body))))
     });
-    let aws = Aws::new(AwsSettings {
-        http: HttpClient::in_process(portal),
-        endpoints: Endpoints::default(),
-        clock: Arc::new(|| START.parse().unwrap()),
-    });
+    let aws = Aws::new(HttpClient::in_process(portal), Endpoints::default(), Arc::new(|| START.parse().unwrap()));
     let profiles = home.profiles("sso");
     let profile = profiles.profile("sso").await.unwrap();
     let keys = aws.profile_keys(&profiles, &profile, &region("us-east-1")).await.unwrap();

@@ -6,7 +6,7 @@ use super::super::token;
 use super::*;
 
 #[tokio::test]
-async fn a_file_that_holds_no_token_is_told_by_its_fault_and_nothing_is_sent() {
+async fn a_file_without_a_token_is_reported_and_nothing_is_sent() {
     let good = Given::new().token();
     let cases: Vec<(&str, Vec<u8>, Option<&str>)> = vec![
         ("a token", good.clone().into_bytes(), None),
@@ -35,7 +35,7 @@ async fn a_file_that_holds_no_token_is_told_by_its_fault_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn a_path_that_leads_nowhere_is_told_with_its_remedy() {
+async fn an_unusable_token_path_is_reported_with_its_remedy() {
     let given = Given::new();
     let forbidden = given.folder.path().join("forbidden");
     std::fs::write(&forbidden, given.token()).unwrap();
@@ -57,7 +57,7 @@ async fn a_path_that_leads_nowhere_is_told_with_its_remedy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_is_read_anew_for_each_exchange_over_the_link_the_kubelet_swaps() {
+async fn a_token_is_read_again_for_each_exchange_over_the_link_the_kubelet_swaps() {
     let given = Given::new();
     let (first, second) = (given.folder.path().join("first"), given.folder.path().join("second"));
     std::fs::write(&first, "not.a.token").unwrap();
@@ -88,7 +88,7 @@ async fn a_refused_token_is_shown_by_its_claims_and_never_itself() {
         let error = given.aws.exchange(&given.identity(), &region("us-east-1")).await.unwrap_err();
         assert_eq!((error.class, error.code.as_str()), (Class::Denied, expected), "case: {case}");
         let claims = token::parse(token.as_bytes()).unwrap_or_else(|_| panic!("case: {case}")).claims;
-        assert!(error.says.contains(&claims.line()), "case: {case}: {}", error.says);
+        assert!(error.message.contains(&claims.line()), "case: {case}: {}", error.message);
         let signature = token.rsplit('.').next().unwrap();
         assert!(!format!("{error:?}").contains(signature), "case: {case}");
     }

@@ -49,7 +49,7 @@ async fn pages_that_lead_in_a_circle_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_read_survives_what_passes_by_itself_and_waits_as_it_is_told() {
+async fn a_read_survives_transient_failures_and_honours_retry_after() {
     let date = "Mon, 16 Nov 2026 10:00:40 GMT";
     let cases = [
         ("away for a moment", refused(503), 2, 3),

@@ -131,7 +131,7 @@ async fn an_inventory_has_every_kind_in_the_shape_of_a_recorded_account() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_resource_is_read_by_itself_as_the_inventory_shows_it() {
+async fn a_single_resource_is_read_as_in_the_inventory() {
     let given = given();
     let inventory = given.account.read_inventory().await.unwrap();
     for listed in inventory.resources {
@@ -230,7 +230,7 @@ async fn five_thousand_resources_take_a_call_for_every_hundred() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_is_bought_once_and_anew_after_four_fifths_of_its_life() {
+async fn a_token_is_requested_once_and_renewed_after_four_fifths_of_its_lifetime() {
     let given = given();
     let (one, other) = tokio::join!(given.account.read_inventory(), given.account.read_inventory());
     assert!(one.unwrap().is_complete() && other.unwrap().is_complete());

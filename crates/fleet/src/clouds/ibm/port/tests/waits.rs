@@ -1,9 +1,9 @@
-//! What holds a resource back: waited for where it may pass, told while it lasts, explained when it stays.
+//! Blocked deletes: retried while the cause may pass, reported meanwhile, explained when it stays.
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn what_is_held_back_for_some_minutes_is_deleted_then_and_the_wait_is_told() {
+async fn a_blocked_delete_is_retried_for_minutes_and_the_wait_is_reported() {
     let stage = stage();
     stage.sim.with(|server, now| server.edit(now, "lb", |lb| lb.state = "update_pending".into()));
     let sim = stage.sim.clone();

@@ -3,6 +3,8 @@
 //! [`given`] is a valid and dull fleet: the cluster `shop` has the MachineSet `workers` of `m6i.8xlarge` in us-east-1,
 //! annotated as it should be, and the account `aws:shop` offers that type. A test states only what differs.
 
+#![expect(clippy::unwrap_used, reason = "builders of tests, which fail at the line of the unwrap")]
+
 use serde_json::{Value, json};
 
 use super::{MachineSetCapacity, Settings, Workload};
@@ -316,7 +318,10 @@ impl Fixture for Given {
         for draft in &explanation.remedy {
             let ActionDraft { target, judged, change, .. } = draft;
             assert_eq!((&target.name, &target.namespace), (&subject.name, &subject.namespace), "{subject}");
-            assert!(target.version.is_none() && judged.is_some(), "{subject}: its version moves by itself");
+            assert!(
+                target.version.is_none() && judged.is_some(),
+                "{subject}: its version changes without a change of the spec"
+            );
             let is_empty = |part: &Value| part.as_object().is_none_or(|map| map.is_empty());
             let change = change.to_json();
             let removes = change["remove"].as_array().is_some_and(|list| !list.is_empty());

@@ -3,6 +3,8 @@
 //! [`older`] and [`newer`] are valid and dull fleets, one for each shape of the object: the management cluster `mgmt` runs
 //! `clusters/demo`, which made everything it has, and all of it carries its tags. A test states only what differs.
 
+#![expect(clippy::unwrap_used, reason = "builders of tests, which fail at the line of the unwrap")]
+
 use serde_json::{Value, json};
 
 use super::{PowerVsTags, Settings};

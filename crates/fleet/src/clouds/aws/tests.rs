@@ -1,9 +1,13 @@
 //! The adapter alone, and with AWS behind it: what the observer receives.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use bytes::Bytes;
+use http_body_util::Full;
 use jiff::Timestamp;
 use serde_json::json;
+use tower::ServiceExt as _;
 
 use super::account::{AwsAccount, AwsCache, AwsWay};
 use crate::clouds::*;
@@ -12,6 +16,7 @@ use crate::connect::testing::answering;
 use crate::connect::{discovery, send};
 use trueup_core::world::Served;
 use trueup_net::http::HttpClient;
+use trueup_net::{Egress, HostPort};
 use trueup_sim::aws::{AwsFault, SimAws};
 
 const NOW: &str = "2026-11-16T10:00:00Z";
@@ -90,8 +95,8 @@ async fn only_the_wanted_types_are_listed_and_asked_for() {
     let (_, lookups) = ask(&given.client, "namespaces/eu-west-1/lookups", &fields).await;
     assert_eq!(names(&lookups), ["secret/openshift-machine-api/aws-cloud-credentials"]);
     let outcome = &lookups["items"][0]["outcome"];
-    let told = (outcome["class"].as_str(), outcome["identity"].as_str());
-    assert_eq!(told, (Some("ok"), Some("arn:aws:iam::123456789012:user/ann")));
+    let found = (outcome["class"].as_str(), outcome["identity"].as_str());
+    assert_eq!(found, (Some("ok"), Some("arn:aws:iam::123456789012:user/ann")));
     let calls: Vec<String> = given.sim.calls().into_iter().map(|call| call.action).collect();
     assert_eq!(calls, ["GetCallerIdentity", "DescribeInstanceTypes", "DescribeInstanceTypes"], "one more for x9.none");
 }
@@ -119,7 +124,7 @@ async fn without_names_everything_is_listed() {
 
 /// Injected failure → what the list of types answers → what the lookup says.
 #[tokio::test(start_paused = true)]
-async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_instead() {
+async fn a_failed_lookup_is_reported_by_class_and_never_as_an_empty_list() {
     let secret = || vec![(SECRET, 200, keys_secret())];
     let with = |more: (&'static str, u16, Value)| vec![(SECRET, 200, keys_secret()), more];
     let denied = AwsFault::refuse("DescribeInstanceTypes", 9, "UnauthorizedOperation");
@@ -144,7 +149,7 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
             None,
             422,
             "token-unreadable",
-            "token-file-missing",
+            "token-elsewhere",
         ),
         (
             "half of IRSA, before the Secret",
@@ -158,7 +163,7 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
         ("no Secret", vec![], vec![], None, 403, "denied", "secret-missing"),
         ("the Secret may not be read", vec![(SECRET, 403, json!({}))], vec![], None, 403, "denied", "secret-forbidden"),
         ("the cluster does not answer", vec![(SECRET, 500, json!({}))], vec![], None, 503, "transient", "cluster"),
-        ("a bundle that is no PEM", with((CLOUD_CONFIG, 200, bad_bundle)), vec![], None, 403, "denied", "ca-bundle"),
+        ("a bundle that is not PEM", with((CLOUD_CONFIG, 200, bad_bundle)), vec![], None, 403, "denied", "ca-bundle"),
         ("an endpoint over http", with((INFRASTRUCTURE, 200, http_endpoint)), vec![], None, 403, "denied", "endpoint"),
         (
             "Infrastructure may not be read",
@@ -176,13 +181,76 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
         if let Some(fault) = fault {
             given.sim.inject(fault);
         }
-        let (told, _) = ask(&given.client, "namespaces/us-east-1/instancetypes", &fields).await;
-        assert_eq!(told, status, "case: {case}");
-        let (told, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
+        let (http, _) = ask(&given.client, "namespaces/us-east-1/instancetypes", &fields).await;
+        assert_eq!(http, status, "case: {case}");
+        let (http, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
         let outcome = &lookups["items"][0]["outcome"];
-        assert_eq!(told, 200, "case: {case}");
+        assert_eq!(http, 200, "case: {case}");
         assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
         assert!(!lookups.to_string().contains("canary"), "case: {case}");
+    }
+}
+
+/// The hosts AWS was asked at through a cluster that names endpoints of its own, and what the lookup says.
+async fn hosts_asked(cluster: Answers, env: &[(&str, &str)], egress: Egress) -> (BTreeSet<String>, String) {
+    let now = || NOW.parse::<Timestamp>().unwrap();
+    let sim = SimAws::new(now);
+    sim.add_user("ann", "AKIASIM", "canary-secret");
+    let hosts: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    let (service, log) = (sim.service(), hosts.clone());
+    let spy = tower::service_fn(move |request: http::Request<Full<Bytes>>| {
+        log.lock().unwrap().insert(request.uri().host().unwrap_or_default().to_owned());
+        service.clone().oneshot(request)
+    });
+    let endpoints = json!([{ "name": "sts", "url": "https://sts.attacker.example" },
+        { "name": "ec2", "url": "https://ec2.attacker.example" }]);
+    let status = json!({ "status": { "platformStatus": { "aws": { "serviceEndpoints": endpoints } } } });
+    let cluster = [vec![(INFRASTRUCTURE, 200, status)], cluster].concat();
+    let env = Env::new(env.iter().copied());
+    let cache = AwsCache::new(AwsWay::InProcess(HttpClient::in_process(spy)), &env, Arc::new(now)).with_egress(egress);
+    let account = AwsAccount::new("prod", answering(cluster), Arc::new(cache));
+    let client = AccountConnector::new(Arc::new(account)).connect().await.unwrap().client;
+    let (_, lookups) = ask(&client, "namespaces/us-east-1/lookups", &format!("{NAMED},types=m5.large")).await;
+    let asked = hosts.lock().unwrap().clone();
+    (asked, lookups["items"][0]["outcome"].to_string())
+}
+
+#[tokio::test(start_paused = true)]
+async fn this_machines_own_identity_is_not_sent_to_endpoints_a_cluster_names() {
+    let home = tempfile::tempdir().unwrap();
+    let token = home.path().join("token");
+    std::fs::write(&token, "header.eyJhdWQiOiJzdHMifQ.canary").unwrap();
+    std::fs::create_dir(home.path().join(".aws")).unwrap();
+    let profile = "[default]\naws_access_key_id = AKIASIM\naws_secret_access_key = canary-secret\n";
+    std::fs::write(home.path().join(".aws/credentials"), profile).unwrap();
+    let (home, token) = (home.path().to_str().unwrap(), token.to_str().unwrap());
+    let role = "arn:aws:iam::123456789012:role/x";
+    let irsa = [("HOME", "/nonexistent"), ("AWS_ROLE_ARN", role), ("AWS_WEB_IDENTITY_TOKEN_FILE", token)];
+    let own_profile = [("HOME", home)];
+    let planted = format!("[default]\nrole_arn = {role}\nweb_identity_token_file = {token}\n");
+    let planted = vec![(SECRET, 200, json!({ "metadata": {}, "data": { "credentials": packed(&planted) } }))];
+    let keys = vec![(SECRET, 200, keys_secret())];
+    let allowed =
+        || Egress::new(["sts", "ec2"].map(|name| HostPort::parse(&format!("{name}.attacker.example")).unwrap()));
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let (theirs, aws) = (["ec2.attacker.example", "sts.attacker.example"], ["sts.us-east-1.amazonaws.com"]);
+    let both_aws = ["ec2.us-east-1.amazonaws.com", "sts.us-east-1.amazonaws.com"];
+    let cases: [(&str, Answers, Variables<'_>, Egress, &[&str]); 6] = [
+        ("the role of this process", Vec::new(), &irsa, Egress::default(), &aws),
+        ("the user's own profile", planted.clone(), &own_profile, Egress::default(), &both_aws),
+        ("a token file that a Secret names", planted.clone(), &[("HOME", "/nonexistent")], Egress::default(), &[]),
+        ("keys out of the same cluster", keys, &[("HOME", "/nonexistent")], Egress::default(), &theirs),
+        ("the user's own profile, allowed by name", planted.clone(), &own_profile, allowed(), &theirs),
+        ("the same file, allowed by name", planted, &[("HOME", "/nonexistent")], allowed(), &[]),
+    ];
+    for (case, cluster, env, egress, expected) in cases {
+        let refuses = egress == Egress::default();
+        let (hosts, outcome) = hosts_asked(cluster, env, egress).await;
+        assert_eq!(hosts.iter().map(String::as_str).collect::<Vec<_>>(), expected, "case: {case}: {outcome}");
+        let names_line = outcome.contains("[egress] allow = [\\\"sts.attacker.example:443\\\"]");
+        let is_own = expected.iter().any(|host| host.ends_with("amazonaws.com"));
+        assert_eq!(names_line, refuses && is_own, "case: {case}: {outcome}");
+        assert!(!outcome.contains("canary"), "case: {case}: {outcome}");
     }
 }
 
@@ -226,7 +294,7 @@ async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here
 }
 
 #[tokio::test]
-async fn the_environment_is_told_without_what_is_secret() {
+async fn the_environment_is_reported_without_secrets() {
     let env = [
         ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x"),
         ("AWS_WEB_IDENTITY_TOKEN_FILE", ""),
@@ -247,7 +315,7 @@ async fn a_region_that_is_none_is_not_asked() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_through_the_door() {
+async fn the_adapter_writes_nothing() {
     let given = given(vec![], &[]).await;
     for method in ["POST", "PUT", "PATCH", "DELETE"] {
         let request = http::Request::builder().method(method).uri("/apis/aws.cloud.trueup/v1/environments");

@@ -21,7 +21,7 @@ use trueup_core::world::{
 
 /// What is known of the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct ProcessEnvironment {
     pub said: Said,
     /// The collections that say it.
     asks: Vec<Asks>,
@@ -66,7 +66,7 @@ enum Asks {
     Pods(CollectionId),
 }
 
-impl Surroundings {
+impl ProcessEnvironment {
     pub fn of(view: View<'_>, cluster: &Cluster, accounts: &[Account<'_>], named: Option<&Workload>) -> Self {
         let Some(workload) = named.filter(|_| cluster.link != Link::Recorded) else {
             return of_process(view, cluster, accounts);
@@ -129,14 +129,15 @@ fn deployment_id(cluster: &Cluster, workload: &Workload) -> CollectionId {
 
 /// Where the variables of a process are: in the recording of its cluster, else with an account, which knows those of this
 /// process.
-fn of_process(view: View<'_>, cluster: &Cluster, accounts: &[Account<'_>]) -> Surroundings {
-    let says = |one: &Cluster| match &one.served {
+fn of_process(view: View<'_>, cluster: &Cluster, accounts: &[Account<'_>]) -> ProcessEnvironment {
+    let message = |one: &Cluster| match &one.served {
         Served::Complete(_) | Served::Recorded(_) => !one.served.lacks(&ENVIRONMENT),
         Served::Unknown(_) => false,
     };
     let own = accounts.iter().filter(|account| !account.is_recorded() && account.is_of(&cluster.name));
-    let owner = if says(cluster) { Some(cluster) } else { own.map(|account| account.member).find(|one| says(one)) };
-    let Some(owner) = owner else { return Surroundings { said: Said::Nothing, asks: Vec::new(), without: None } };
+    let owner =
+        if message(cluster) { Some(cluster) } else { own.map(|account| account.member).find(|one| message(one)) };
+    let Some(owner) = owner else { return ProcessEnvironment { said: Said::Nothing, asks: Vec::new(), without: None } };
     let id = CollectionId::all(&owner.name, ENVIRONMENT);
     let reading = view.read::<Environment>(&id);
     let said = match reading.iter().next() {
@@ -150,7 +151,7 @@ fn of_process(view: View<'_>, cluster: &Cluster, accounts: &[Account<'_>]) -> Su
             has_pod_identity: *has_pod_identity,
         }),
     };
-    Surroundings { said, asks: vec![Asks::Environment(id)], without: None }
+    ProcessEnvironment { said, asks: vec![Asks::Environment(id)], without: None }
 }
 
 fn of_pods(cluster: &Cluster, workload: &Workload, deployment: &Deployment, pods: &Reading<'_, Pod>) -> Said {
@@ -228,6 +229,6 @@ fn no_container(workload: &Workload, object: &str) -> Said {
     unreadable(format!("{object} has no container {name}: correct credentials_from in the config"))
 }
 
-fn unreadable(says: String) -> Said {
-    Said::NotKnown(Gap::new(GapCause::Unreadable, says))
+fn unreadable(message: String) -> Said {
+    Said::NotKnown(Gap::new(GapCause::Unreadable, message))
 }

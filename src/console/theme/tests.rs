@@ -3,6 +3,8 @@
 //! The matrices are those of Machado, Oliveira and Fernandes (2009) for full severity; distances are in OKLab, where 0.02
 //! is about the smallest visible difference side by side.
 
+#![expect(clippy::disallowed_types, reason = "the theme defines colours")]
+
 use ratatui::style::{Color, Modifier};
 
 use super::{Role, Theme, Themes};

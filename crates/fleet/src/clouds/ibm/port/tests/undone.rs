@@ -1,4 +1,4 @@
-//! Tags put on, taken off and given to another owner, and all of it taken back; accounts that stand for themselves.
+//! Tags attached, detached and given to another owner, and all of it undone; accounts without a cluster.
 
 use super::*;
 use trueup_core::engine::executor::read_object_now;
@@ -29,7 +29,7 @@ impl Stage {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_change_of_tags_can_be_taken_back() {
+async fn every_tag_change_can_be_undone() {
     let cases = [
         (
             "tagged",
@@ -63,7 +63,7 @@ async fn every_change_of_tags_can_be_taken_back() {
         assert_eq!(stage.run(plan).await.code(), 0, "case: {case}");
         assert_eq!(stage.tags("vpc").into_iter().collect::<BTreeSet<_>>(), sorted(&before), "case: {case}");
         let again = stage.undo().await;
-        assert_eq!(again.plan.actions[0].verb().as_str(), verb, "case: {case}: an undo can be taken back, too");
+        assert_eq!(again.plan.actions[0].verb().as_str(), verb, "case: {case}: an undo can be undone");
     }
 }
 
@@ -88,7 +88,7 @@ async fn tags_somebody_changed_since_are_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_changes_of_one_resource_follow_each_other_and_are_taken_back_together() {
+async fn several_changes_of_one_resource_are_ordered_and_undone_together() {
     let stage = stage();
     stage.set_tags("their-tg", &["team:net"]);
     let tag = |id: &str, tag: &str| stage.action(id, "tag", "their-tg", json!({ "set": [tag], "remove": [] }), &[]);

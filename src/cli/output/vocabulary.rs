@@ -1,4 +1,4 @@
-//! The common vocabulary in signs, words and colours (the same table the screens use).
+//! Glyphs, names and colours of states and actions, as in the console.
 
 use jiff::Timestamp;
 
@@ -6,7 +6,7 @@ use crate::cli::terminal::{Style, Terminal};
 use trueup_core::engine::text::Charset;
 use trueup_core::engine::{Action, Finding, ObjectRef, State};
 
-/// The sign of a state, its word, and the style of both.
+/// The glyph of a state, its name, and the style of both.
 pub fn state_mark(state: State, terminal: &Terminal) -> (char, &'static str, Style) {
     let (plain, word, style) = match state {
         State::Match => ('=', "ok", Style::Ok),
@@ -41,12 +41,12 @@ pub fn place(object: &ObjectRef) -> String {
     object.place()
 }
 
-/// Whether an action would be sent if the plan were applied as it stands.
+/// Whether applying the plan would send an action.
 pub fn would_run(action: &Action) -> bool {
     action.selected && action.blocked_by.is_empty()
 }
 
-/// The state a reader should know: of an accepted finding, the one it would have.
+/// Note about an accepted finding, with the state it would have.
 pub fn accepted_note(finding: &Finding) -> Option<String> {
     let accepted = finding.accepted.as_ref()?;
     Some(format!("accepted until {} although {}: {}", accepted.until, accepted.state.as_str(), accepted.reason))

@@ -141,11 +141,12 @@ impl Given {
 
     /// A revision of kube-apiserver that is on OIDC alone.
     pub fn revision(self, number: i64) -> Self {
-        self.file("openshift-kube-apiserver", &format!("auth-config-{number}"), RENDERED).told(number, &on_oidc())
+        self.file("openshift-kube-apiserver", &format!("auth-config-{number}"), RENDERED)
+            .revision_config(number, &on_oidc())
     }
 
-    /// What a revision was told.
-    pub fn told(self, number: i64, config: &Value) -> Self {
+    /// The configuration of a revision.
+    pub fn revision_config(self, number: i64, config: &Value) -> Self {
         self.object(
             "v1",
             "ConfigMap",
