@@ -134,6 +134,9 @@ pub struct PlanArgs {
     /// How many deletes a plan may have; above the configured brake, each is T4
     #[arg(long, value_name = "N")]
     pub max_deletes: Option<u64>,
+    /// Also select the actions of findings with this verdict (a pattern); may be given several times
+    #[arg(long = "select", value_name = "VERDICT")]
+    pub select: Vec<String>,
     /// How long the plan can be applied (default 15m, at most 7d)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub valid_for: Option<Duration>,
@@ -155,8 +158,14 @@ pub enum PlanFormat {
 
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// The id of the finding, or a unique part of it
+    /// The id of the finding or a unique part of it, KIND/NAME, or an action of --plan
     pub finding: String,
+    /// The namespace of KIND/NAME
+    #[arg(long, short = 'n', value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Explain a finding or an action of this saved plan instead of the fleet
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
     pub format: ExplainFormat,
@@ -359,6 +368,7 @@ impl Default for PlanArgs {
             watch: false,
             probe: false,
             max_deletes: None,
+            select: Vec::new(),
             valid_for: None,
             out: None,
         }

@@ -1,54 +1,192 @@
 //! `trueup explain FINDING`: one finding in full.
 //!
+//! A finding is named by its id or a unique part of it, as kubectl spells an object (`secret/NAME -n NAMESPACE`), or by an
+//! action of a saved plan (`a3 --plan FILE`). Accounts go by their number or their alias.
+//!
 //! Exit codes: 0 shown; 1 no finding or several match.
+
+#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 
 use super::args::{ExplainArgs, ExplainFormat, PlanArgs};
 use super::context::Context;
 use super::error::CliError;
-use super::output::{self, Matches};
-use super::plan;
+use super::output::{self, Matches, Page};
 use super::terminal::print;
-use trueup_core::engine::Finding;
+use super::{apply, plan};
+use trueup_core::engine::{Finding, Plan};
+
+const DOING: &str = "explain";
 
 /// Candidates listed when the id does not match one finding.
 const CANDIDATES_MAX: usize = 10;
 
+/// Short names that kubectl knows, for the kinds that checks judge.
+const SHORT_NAMES: [(&str, &str); 5] = [
+    ("cm", "configmap"),
+    ("crd", "customresourcedefinition"),
+    ("deploy", "deployment"),
+    ("ns", "namespace"),
+    ("svc", "service"),
+];
+
 pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> {
-    let planned = plan::make(context, &PlanArgs::default()).await?.planned;
-    let finding = pick(&planned.plan.findings, &args.finding)?;
-    let page = plan::page(context, &planned, Matches::Listed);
+    match &args.plan {
+        Some(file) => {
+            let plan = apply::read(DOING, file)?;
+            let (now, zone) = (Timestamp::now(), context.zone());
+            let (created, matches) = (BTreeMap::new(), Matches::Listed);
+            show(&Page { plan: &plan, created, now, zone, terminal: context.terminal, matches }, args)
+        }
+        None => {
+            let planned = plan::make(context, &PlanArgs::default()).await?.planned;
+            show(&plan::page(context, &planned, Matches::Listed), args)
+        }
+    }
+}
+
+fn show(page: &Page<'_>, args: &ExplainArgs) -> Result<u8, CliError> {
+    let finding = pick(page.plan, args)?;
     let text = match args.format {
-        ExplainFormat::Table => output::explain_text(&page, finding),
-        ExplainFormat::Json => output::explain_json(&page, finding),
+        ExplainFormat::Table => output::explain_text(page, finding),
+        ExplainFormat::Json => output::explain_json(page, finding),
     };
     print(&text)?;
     Ok(0)
 }
 
-/// The finding with this id, or the only one whose id contains the text.
-fn pick<'f>(findings: &'f [Finding], asked: &str) -> Result<&'f Finding, CliError> {
-    if let Some(exact) = findings.iter().find(|finding| finding.id == asked) {
-        return Ok(exact);
+/// The finding that is named: by its whole id, by an action of a saved plan, as kubectl spells an object, or by a part of its id.
+fn pick<'p>(plan: &'p Plan, args: &ExplainArgs) -> Result<&'p Finding, CliError> {
+    let asked = with_account_numbers(plan, &args.finding);
+    let exact = plan.findings.iter().find(|finding| finding.id == asked);
+    if let Some(found) = exact.or_else(|| args.plan.as_ref().and_then(|_| finding_of_action(plan, &asked))) {
+        return Ok(found);
     }
-    let candidates: Vec<&Finding> = findings.iter().filter(|finding| finding.id.contains(asked)).collect();
+    let spelled = Spelled::parse(&asked);
+    let is_meant = |finding: &&Finding| {
+        let in_namespace = args.namespace.as_ref().is_none_or(|name| finding.subject.namespace.as_ref() == Some(name));
+        let is_named = spelled.as_ref().is_some_and(|spelled| spelled.matches(finding));
+        in_namespace && is_named
+    };
+    let mut candidates: Vec<&Finding> = plan.findings.iter().filter(is_meant).collect();
+    if candidates.is_empty() && args.namespace.is_none() {
+        candidates = plan.findings.iter().filter(|finding| finding.id.contains(&asked)).collect();
+    }
     match candidates.as_slice() {
         [one] => Ok(one),
-        [] => {
-            let nearest =
-                trueup_fleet::connect::nearest_names(asked, findings.iter().map(|finding| finding.id.as_str()));
-            let hint = match nearest.is_empty() {
-                true => "there are no findings; see trueup plan".to_owned(),
-                false => format!("similar ids: {}", nearest.join(", ")),
-            };
-            Err(CliError::usage("explain", format!("no finding matches \"{asked}\""), hint))
+        [] => Err(no_match(plan, &args.finding)),
+        many => Err(several_match(many, &args.finding)),
+    }
+}
+
+/// The text with `ibm:<alias>` written as `ibm:<account number>`, as finding ids have it.
+fn with_account_numbers(plan: &Plan, asked: &str) -> String {
+    let accounts = plan.targets.iter().filter(|target| !target.identity.account.is_empty());
+    let written = accounts.filter_map(|target| {
+        let (cloud, _) = target.cluster.split_once(':')?;
+        let place = asked.find(&target.cluster)?;
+        let after = &asked[place + target.cluster.len()..];
+        let is_whole = after.is_empty() || after.starts_with('/');
+        is_whole.then(|| format!("{}{cloud}:{}{after}", &asked[..place], target.identity.account))
+    });
+    written.into_iter().next().unwrap_or_else(|| asked.to_owned())
+}
+
+fn finding_of_action<'p>(plan: &'p Plan, id: &str) -> Option<&'p Finding> {
+    plan.actions.iter().any(|action| action.id == id).then_some(())?;
+    plan.findings.iter().find(|finding| finding.actions.iter().any(|action| action == id))
+}
+
+/// An object as kubectl spells it: `secret/NAME`, `secrets/NAME`, `cm/NAME`, `machinesets.machine.openshift.io/NAME`.
+struct Spelled {
+    kind: String,
+    group: Option<String>,
+    name: String,
+}
+
+impl Spelled {
+    fn parse(text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once('/')?;
+        if name.is_empty() || name.contains('/') {
+            return None;
         }
-        many => {
-            let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|finding| finding.id.as_str()).collect();
-            if many.len() > CANDIDATES_MAX {
-                names.push("...");
-            }
-            let cause = format!("{} findings match \"{asked}\"", many.len());
-            Err(CliError::usage("explain", cause, format!("name one of: {}", names.join(", "))))
+        let (kind, group) = match kind.split_once('.') {
+            Some((kind, group)) => (kind, Some(group.to_ascii_lowercase())),
+            None => (kind, None),
+        };
+        let kind = kind.to_ascii_lowercase();
+        let short = SHORT_NAMES.iter().find(|(short, _)| *short == kind);
+        let kind = short.map_or(kind.clone(), |(_, long)| (*long).to_owned());
+        Some(Self { kind, group, name: name.to_owned() })
+    }
+
+    fn matches(&self, finding: &Finding) -> bool {
+        let subject = &finding.subject;
+        let group = subject.api_version.split_once('/').map(|(group, _)| group);
+        let kind = subject.kind.to_ascii_lowercase();
+        let is_kind = self.kind == kind || plurals(&kind).contains(&self.kind);
+        is_kind && subject.name == self.name && self.group.as_deref().is_none_or(|asked| group == Some(asked))
+    }
+}
+
+/// The plural forms of a kind, as API servers spell them.
+fn plurals(kind: &str) -> [String; 3] {
+    let stem = kind.strip_suffix('y').unwrap_or(kind);
+    [format!("{kind}s"), format!("{kind}es"), format!("{stem}ies")]
+}
+
+fn no_match(plan: &Plan, asked: &str) -> CliError {
+    let nearest = trueup_fleet::connect::nearest_names(asked, plan.findings.iter().map(|finding| finding.id.as_str()));
+    let hint = match nearest.is_empty() {
+        true => "there are no findings; see trueup plan".to_owned(),
+        false => format!("similar ids: {}", nearest.join(", ")),
+    };
+    CliError::usage(DOING, format!("no finding matches \"{asked}\""), hint)
+}
+
+fn several_match(many: &[&Finding], asked: &str) -> CliError {
+    let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|finding| finding.id.as_str()).collect();
+    if many.len() > CANDIDATES_MAX {
+        names.push("...");
+    }
+    let cause = format!("{} findings match \"{asked}\"", many.len());
+    CliError::usage(DOING, cause, format!("name one of: {}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_spelled_as_kubectl_does() {
+        let finding = |api_version: &str, kind: &str, name: &str| -> Finding {
+            serde_json::from_value(serde_json::json!({
+                "id": "x", "domain": "d", "cluster": "c", "state": "match", "verdict": "v", "codes": [], "summary": "",
+                "evidence": [], "expected": {}, "actual": {}, "actions": [],
+                "subject": { "apiVersion": api_version, "kind": kind, "namespace": "n", "name": name, "uid": "u" },
+            }))
+            .unwrap()
+        };
+        let secret = finding("v1", "Secret", "old");
+        let set = finding("machine.openshift.io/v1beta1", "MachineSet", "old");
+        let cases = [
+            ("secret/old", &secret, true),
+            ("Secrets/old", &secret, true),
+            ("secret/older", &secret, false),
+            ("cm/old", &secret, false),
+            ("machineset/old", &set, true),
+            ("machinesets.machine.openshift.io/old", &set, true),
+            ("machinesets.cluster.x-k8s.io/old", &set, false),
+            ("n/secret/old", &secret, false),
+            ("secret/", &secret, false),
+        ];
+        for (text, finding, expected) in cases {
+            let found = Spelled::parse(text).is_some_and(|spelled| spelled.matches(finding));
+            assert_eq!(found, expected, "case: {text} for {}", finding.subject.kind);
         }
+        assert!(plurals("policy").contains(&"policies".to_owned()));
     }
 }

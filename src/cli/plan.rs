@@ -56,6 +56,7 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, location: Loca
         PlanFormat::Markdown => output::markdown(&page),
         PlanFormat::Csv => output::csv(&page),
     };
+    note_unmatched_selection(context, args, &planned.plan);
     let printed = watch::current_states(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;
     print(&text)?;
     if args.watch {
@@ -143,7 +144,25 @@ fn scope(args: &PlanArgs, known: &KnownNames) -> Result<PlanScope, CliError> {
         clusters: globs("--cluster", &args.clusters, &known.clusters)?,
         namespaces: globs("--namespace", &args.namespaces, &known.namespaces)?,
         subjects: None,
+        selected_verdicts: selected_verdicts(&args.select)?,
     })
+}
+
+fn selected_verdicts(asked: &[String]) -> Result<Vec<Glob>, CliError> {
+    let parsed = asked.iter().map(|text| Glob::parse(text));
+    parsed.collect::<Result<_, _>>().map_err(|error| CliError::usage("--select", error.to_string(), ""))
+}
+
+/// Notes the patterns of `--select` that no finding has: a misspelt verdict selects nothing.
+fn note_unmatched_selection(context: &Context, args: &PlanArgs, plan: &Plan) {
+    let verdicts: BTreeSet<&str> = plan.findings.iter().map(|finding| finding.verdict.as_str()).collect();
+    for text in &args.select {
+        let is_found = Glob::parse(text).is_ok_and(|glob| verdicts.iter().any(|verdict| glob.matches(verdict)));
+        if !is_found {
+            let there = verdicts.iter().copied().collect::<Vec<_>>().join(", ");
+            context.note(&format!("--select {text}: no finding has this verdict; there are: {there}"));
+        }
+    }
 }
 
 fn globs(flag: &str, asked: &[String], known: &BTreeSet<String>) -> Result<Vec<Glob>, CliError> {

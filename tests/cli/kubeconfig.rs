@@ -108,8 +108,8 @@ mgmt  prod  snapshot
   ! error   Secret  shops/unread-kubeconfig   source-invalid   the EKS token still works, but it will not be renewed; its source Secret default/unread-outputs-kubeconfig holds an unusable value in its key kubeconfig: look at the provider
   = ok      1
 
-  [x] T1 update   Secret shops/behind-kubeconfig  stale, undo: restore-from-backup
-  [x] T1 create   Secret shops/gone-kubeconfig  missing, undo: delete-what-was-created
+  [x] a1 T1 update   Secret shops/behind-kubeconfig  stale, undo: restore-from-backup
+  [x] a2 T1 create   Secret shops/gone-kubeconfig  missing, undo: delete-what-was-created
 
 1 cluster; 7 findings: 1 ok, 1 missing, 1 drift, 2 stale, 2 error; 2 actions: 1 create, 1 update
 ----- stderr

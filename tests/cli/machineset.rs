@@ -81,9 +81,9 @@ shop  dev  snapshot
   ! error   MachineSet  openshift-machine-api/typo  instance-type-unknown   us-east-1 does not offer m6g.4xlrage: name another type, or another region
   = ok      3
 
-  [x] T1 annotate MachineSet openshift-machine-api/bare  missing, undo: remove-what-was-added
-  [x] T1 annotate MachineSet openshift-machine-api/half  differs, undo: remove-what-was-added
-  [x] T1 annotate MachineSet openshift-machine-api/torn  differs, undo: remove-what-was-added
+  [x] a1 T1 annotate MachineSet openshift-machine-api/bare  missing, undo: remove-what-was-added
+  [x] a2 T1 annotate MachineSet openshift-machine-api/half  differs, undo: remove-what-was-added
+  [x] a3 T1 annotate MachineSet openshift-machine-api/torn  differs, undo: remove-what-was-added
 
 1 cluster; 8 findings: 3 ok, 1 missing, 2 drift, 2 error; 3 actions: 3 annotate
 ----- stderr

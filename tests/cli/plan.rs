@@ -15,9 +15,9 @@ guest-a  prod  snapshot
   - extra   Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
   = ok      1
 
-  [x] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
+  [x] a1 T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
 
-2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; nothing to judge in 1 cluster
+2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; no findings in 1 cluster
 ----- stderr
 ----- exit 2
 "##);
@@ -42,9 +42,9 @@ ESC[1mguest-aESC[0m  prod  snapshot
   ESC[32m= ok     ESC[0m Secret  openshift-config/client      referenced     41d  in use by an OIDC provider
   ESC[35m- extra  ESC[0m Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
 
-  [x] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
+  [x] a1 T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
 
-2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; nothing to judge in 1 cluster
+2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; no findings in 1 cluster
 ----- stderr
 ----- exit 2
 "##);
@@ -60,10 +60,10 @@ guest-a  prod  snapshot
   - extra   Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
   = ok      1
 
-  [ ] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
+  [x] a1 T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
          x read-only: started with --read-only; leave the flag out to write
 
-2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; 1 blocked; nothing to judge in 1 cluster
+2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; 1 blocked; no findings in 1 cluster
 ----- stderr
 ----- exit 3
 "##);
@@ -316,3 +316,56 @@ fn a_cluster_without_subjects_is_exit_0() {
     let dir = folder(&[("fleet.yaml", "clusters: { a: {} }\n")]);
     assert_eq!(run(&dir, &["plan", "--from", "$TMP"]).status.code(), Some(0));
 }
+
+#[test]
+fn explain_takes_what_kubectl_would_and_actions_of_a_saved_plan() {
+    let dir = guest_with_an_orphan();
+    let id = "id: hosted-oidc/guest-a/Secret/openshift-config/old-client";
+    let saved = run(&dir, &["plan", "--from", "$TMP", "--out", "$TMP/plan.json"]);
+    assert_eq!(saved.status.code(), Some(2));
+    let cases: [&[&str]; 4] = [
+        &["secret/old-client", "--from", "$TMP"],
+        &["secrets/old-client", "-n", "openshift-config", "--from", "$TMP"],
+        &["a1", "--plan", "$TMP/plan.json"],
+        &["Secret/openshift-config/old-client", "--plan", "$TMP/plan.json"],
+    ];
+    for case in cases {
+        let shown = transcript(&dir, &[&["explain"], case].concat());
+        assert!(shown.contains(id) && shown.contains("exit 0"), "case: {case:?}: {shown}");
+    }
+    for case in [["secret/old-client", "-n", "other"], ["cm/old-client", "-n", "openshift-config"]] {
+        let shown = transcript(&dir, &[&["explain", "--from", "$TMP"], &case[..]].concat());
+        assert!(shown.contains("no finding matches") && shown.contains("exit 1"), "case: {case:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_selected_verdict_is_selected_in_table_and_json() {
+    let dir = guest_with_an_orphan();
+    add(dir.path(), &[("clusters/guest-a/probable.yaml", PROBABLE)]);
+    let plan = |extra: &[&str]| {
+        let output = run(&dir, &[&["plan", "--from", "$TMP", "-o", "json"], extra].concat());
+        let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let actions = plan["actions"].as_array().unwrap().clone();
+        actions.iter().map(|action| action["selected"].as_bool().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(plan(&[]), [true, false]);
+    assert_eq!(plan(&["--select", "orphan-probable"]), [true, true]);
+    let table = transcript(&dir, &["plan", "--from", "$TMP", "--select", "orphan-*"]);
+    assert!(table.contains("[x] a1 T3") && table.contains("[x] a2 T3"), "{table}");
+    let misspelt = transcript(&dir, &["plan", "--from", "$TMP", "--select", "orphan-likely"]);
+    assert!(misspelt.contains("--select orphan-likely: no finding has this verdict; there are: "), "{misspelt}");
+}
+
+const PROBABLE: &str = r#"
+apiVersion: v1
+kind: Secret
+type: Opaque
+metadata:
+  name: older-client
+  namespace: openshift-config
+  uid: u-older
+  resourceVersion: "77"
+  labels: { hypershift.openshift.io/managed: "true" }
+data: { clientSecret: c2VjcmV0 }
+"#;

@@ -207,8 +207,8 @@ ibm:main  prod  snapshot
   - extra   cos-instance       old-cos (cos-9)        orphan           its owner is gone, and no cluster points at it
   - extra   vpc                half-dead (r006-7)     orphan           its owner is gone, and no cluster points at it
 
-  [ ] T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
-  [ ] T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
+  [ ] a1 T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
+  [ ] a5 T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
          x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; review it and delete it manually
 
 mgmt  prod  snapshot
@@ -216,10 +216,10 @@ mgmt  prod  snapshot
   ! error   IBMPowerVSCluster  clusters/demo#bad:a/b  tag-invalid      the tag bad:a/b is never sent: IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key
   = ok      3
 
-  [x] T4 delete   subnet bye-subnet-us-south-1 (0717-2)  cluster-deleted, undo: none
-  [x] T3 tag      vpc demo-vpc (r006-1)  not-tagged, undo: put-tags-back
-  [x] T4 delete   vpc bye-vpc (r006-2)  cluster-deleted, undo: none
-  [x] T1 tag      workspace demo-serviceInstance (ws-1)  user-tag, undo: put-tags-back
+  [x] a2 T4 delete   subnet bye-subnet-us-south-1 (0717-2)  cluster-deleted, undo: none
+  [x] a3 T3 tag      vpc demo-vpc (r006-1)  not-tagged, undo: put-tags-back
+  [x] a4 T4 delete   vpc bye-vpc (r006-2)  cluster-deleted, undo: none
+  [x] a6 T1 tag      workspace demo-serviceInstance (ws-1)  user-tag, undo: put-tags-back
 
 1 cluster; 1 account; 7 findings: 3 ok, 1 missing, 2 extra, 1 error; 6 actions: 4 delete, 2 tag; 1 blocked
 ----- stderr

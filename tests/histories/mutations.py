@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Removes one safeguard after another and reports which history notices, and after how many.
+"""Switches one safeguard off after another and reports which history notices, and after how many.
 
-The tree is copied once. For each mutation, ordered by file: the change (its old text stands there exactly once), a debug build
-of the histories alone, and histories until the first violation or the time limit. What no history notices is given to the
-unit tests of the crate it is in. Prints a table; exit code 1 when one survives.
+The tree is copied once, every mutation is written into the copy behind a switch (`MUTANT(name)` becomes a function that compares
+the name with the environment variable TRUEUP_MUTANT), and the copy is built once. Then, for each mutation: histories until
+the first violation or the time limit, and for what no history notices, the unit tests of the crate it is in. Without a
+mutant the copy has to pass: that is played first. Prints a table; exit code 1 when a mutation survives.
 
-    tests/histories/mutations.py [--only NAME ...] [--list] [--check] [--seconds 60] [--work FOLDER] [--target FOLDER]
+    tests/histories/mutations.py [--only NAME ...] [--list] [--check] [--seconds 20] [--work FOLDER] [--target FOLDER]
 
 `--check` builds nothing: exit code 1 when a text to change does not stand exactly once. Builds have a target folder of their
 own, never the tree's, because cargo cannot tell a mutated crate from the real one there. Results are kept in the work folder
@@ -45,11 +46,12 @@ PLAN = "crates/operate/src/plan.rs"
 
 
 def gate(name, function):
-    """Removes a gate from the list of those that look at one action."""
-    return (f"gate: {name}", GATE + "mod.rs", f"    {function},\n", "", 1)
+    """Switches off a gate of the list of those that look at one action."""
+    off = f"|candidate, around| if MUTANT(gate: {name}) {{ None }} else {{ {function}(candidate, around) }},"
+    return (GATE + "mod.rs", f"    {function},\n", f"    {off}\n")
 
 
-# name, file, old text, new text; a fifth field says how many gates the list loses.
+# file, old text, new text. A new text names the mutations it holds.
 MUTATIONS = [
     gate("read-only", "switch::read_only"),
     gate("kill switch", "switch::kill_switch"),
@@ -61,149 +63,201 @@ MUTATIONS = [
     gate("settling", "evidence::settling"),
     gate("access", "access::access"),
     gate("policy", "policy::deny"),
-    ("gate: policy cap", GATE + "mod.rs", "    policy::cap(candidates, around, &mut gated);\n",
-     "    let _ = policy::cap;\n"),
-    ("gate: brake", GATE + "mod.rs", "        BrakeMode::On => brake::brake(candidates, around, &mut gated),\n",
-     "        BrakeMode::On => { let _ = brake::brake; }\n"),
-    ("gate: dependency", GATE + "mod.rs", "    dependency::dependency(candidates, &mut gated);\n",
-     "    let _ = dependency::dependency;\n"),
-    ("gate: policy tier", GATE + "mod.rs", "policy::raise(own, candidate, around)",
-     "{ let _ = policy::raise; own }"),
-    ("gate: empty set", GATE + "evidence.rs", "    if wanted > 0 {\n", "    if wanted < usize::MAX {\n"),
-    ("admission: blocked actions", ADMISSION,
-     "plan.actions[*place].selected && plan.actions[*place].blocked_by.is_empty()", "plan.actions[*place].selected"),
-    ("admission: actions are judged again", ADMISSION, "        match recheck(&plan, action, current) {\n",
-     "        match (RecheckResult::Same, recheck(&plan, action, current)).0 {\n"),
-    ("admission: expiry", ADMISSION, "    if now >= plan.expires_at {\n", "    if now >= Timestamp::MAX {\n"),
-    ("admission: a plan from the future", ADMISSION, "    if plan.created_at > now {\n",
-     "    if plan.created_at > Timestamp::MAX {\n"),
-    ("admission: a plan that is valid too long", ADMISSION, "    if valid_for > most {\n",
-     "    if valid_for > most.max(SignedDuration::MAX) {\n"),
-    ("admission: foreign plans", ADMISSION, "(Provenance::Foreign, ForeignPlan::Refuse) => Err(Refusal::Foreign),",
-     "(Provenance::Foreign, ForeignPlan::Refuse) => Ok(()),"),
-    ("admission: brake at apply", ADMISSION, "    pull_brake(&plan, current, sent_earlier, &mut admitted);\n",
-     "    let _ = pull_brake;\n"),
-    ("admission: dependents of refused actions", ADMISSION, "    refuse_dependents(&plan, &mut admitted);\n",
-     "    let _ = refuse_dependents;\n"),
-    ("mark: any mark is valid", MARK, "            Some(Err(_)) | None => Provenance::Foreign,\n",
-     "            Some(Err(_)) => Provenance::Here,\n            None => Provenance::Foreign,\n"),
-    ("mark: a missing mark is valid", MARK, "            Some(Err(_)) | None => Provenance::Foreign,\n",
-     "            Some(Err(_)) => Provenance::Foreign,\n            None => Provenance::Here,\n"),
-    ("approve: a foreign plan is T4", APPROVE, "        Provenance::Foreign => Tier::T4,\n",
-     "        Provenance::Foreign => action.tier,\n"),
-    ("approve: the whole id from T3 on", APPROVE, "    let whole = highest.tier >= Tier::T3;\n",
-     "    let whole = highest.tier > Tier::T4;\n"),
-    ("approve: expiry", APPROVE, "    if now >= plan.expires_at {\n", "    if now >= Timestamp::MAX {\n"),
-    ("recheck: verdict of a delete", RECHECK, "    if action.is_delete()\n        && let", "    if !action.is_delete()\n        && let"),
-    ("recheck: gates that are shut now", RECHECK,
-     "    if !now.blocked_by.is_empty() {\n        return RecheckResult::Blocked(now.blocked_by.clone());\n",
-     "    if now.blocked_by.len() > 99 {\n        return RecheckResult::Blocked(now.blocked_by.clone());\n"),
-    ("recheck: a higher tier", RECHECK, "    if now.tier > action.tier {\n",
-     "    if now.tier > action.tier.max(crate::engine::Tier::T4) {\n"),
-    ("recheck: target", RECHECK, "    if now.target != action.target {\n",
-     "    if now.target.name != action.target.name {\n"),
-    ("recheck: source of a copy", RECHECK,
-     "    if now.preconditions.source != action.preconditions.source {\n        return Some(Difference::Source);\n",
-     "    if now.preconditions.source.is_none() && action.preconditions.source.is_some() {\n"
-     "        return Some(Difference::Source);\n"),
-    ("recheck: preconditions", RECHECK, "    if !is_of_tags && now.preconditions != action.preconditions {\n",
-     "    if !is_of_tags && now.preconditions.uid != action.preconditions.uid && false {\n"),
-    ("recheck: change", RECHECK, "    if now.change != action.change {\n", "    if now.verb() != action.verb() {\n"),
-    ("recheck: what it rests on", RECHECK, "    if !rests_on_all(action, now, current.names) {\n",
-     "    if !rests_on_all(now, now, current.names) {\n"),
-    ("recheck: an undo that is not derived", RECHECK,
-     "    match undo_difference(action, derived) {\n", "    match undo_difference(derived, derived) {\n"),
-    ("recheck: gates of an undo", RECHECK,
-     "    if !derived.blocked_by.is_empty() {\n", "    if derived.blocked_by.len() > 99 {\n"),
-    ("recheck: lists that are late", FRESH, "        match now.late_list(action) {\n",
-     "        match now.late_list(action).filter(|_| false) {\n"),
-    ("recheck: a late list is unknown", FRESH,
-     "input.observed.iter_mut().filter(|observed| late.contains(observed.id)) {\n",
-     "input.observed.iter_mut().filter(|observed| late.contains(observed.id) && false) {\n"),
-    ("recheck: lists what actions rest on", FRESH, "rests_on.extend(draft.rests_on.iter().cloned());",
-     "rests_on.extend(draft.rests_on.iter().take(1).cloned());"),
-    ("recheck: lists of a scan are used once", FRESH, "            // What is sent now changes the lists.\n            self.recent = None;\n", ""),
-    ("recheck: lists of a scan become old", FRESH, "if at.elapsed() <= LISTS_AGE_MAX => listed,", "if at.elapsed() <= LISTS_AGE_MAX * 1000 => listed,"),
-    ("recheck: the permissions of now", FRESH, "            found.access = access;\n", "            drop(access);\n"),
-    ("operate: read-only of the configuration", PLAN, "        (false, true) => ReadOnly::ByConfig,\n",
-     "        (false, true) => ReadOnly::Off,\n"),
-    ("operate: policy of the configuration", PLAN, "        policy: session.settings.policy.clone(),\n", "        policy: Vec::new(),\n"),
-    ("operate: freeze of the configuration", PLAN, "        freeze: safety.freeze.clone(),\n", "        freeze: Vec::new(),\n"),
-    ("operate: a foreign plan has to settle", ADMIT, "Rechecker::new(world, names, plan).settling(settled);",
-     "Rechecker::new(world, names, plan).settling(settled.min(Duration::ZERO));"),
-    ("operate: an earlier run of the same plan", ADMIT, ".filter(|entry| entry.plan == plan)", ".filter(|entry| !entry.plan.is_empty() || entry.plan == plan)"),
-    ("read before a send", WRITE, "        let why = self.conflict(reading)?;\n",
-     "        let why = self.conflict(reading).filter(|_| false)?;\n"),
-    ("uid precondition", SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
-     '{ "resourceVersion": resource_version, "_": uid },\n'),
-    ("resourceVersion precondition", SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
-     '{ "uid": uid, "_": resource_version },\n'),
-    ("both preconditions", SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
-     '{ "_": uid, "__": resource_version },\n'),
-    ("version of a change", CONTENT, "                resource_version: bound.map(|(_, version)| version),\n",
-     "                resource_version: bound.map(|(_, version)| version).filter(|_| false),\n"),
-    ("version of a source", SOURCE, "    if seen.resource_version != bound.resource_version {\n",
-     "    if seen.resource_version.is_empty() {\n"),
-    ("uid of a source", SOURCE, "    if seen.uid != bound.uid {\n", "    if seen.uid.is_empty() {\n"),
-    ("a source without the key", SOURCE,
-     "    let empty = |key: &&String| content.get(key).is_none_or(|bytes| bytes.is_empty());\n",
-     "    let empty = |key: &&String| key.is_empty();\n"),
-    ("the source before another attempt", WAVE, "(self.ports.clusters, clock, one.action).await.err();\n",
-     "(self.ports.clusters, clock, one.action).await.err().filter(|_| false);\n"),
-    ("compare before write", WRITE, "        if self.is_fulfilled(kind, reading) {\n",
-     "        if self.is_fulfilled(kind, reading) && false {\n"),
-    ("backup of what is overwritten", WRITE,
-     "            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),\n",
-     "            Self::Change { .. } => false,\n"),
-    ("a change after apply, before an undo", ENGINE + "undo/inverse.rs",
-     "        Some(version) if version == resource_version => Ok(()),\n", "        Some(_) if !resource_version.is_empty() => Ok(()),\n"),
-    ("fsync", JOURNAL, "self.disk.append(&bytes).and_then(|()| self.disk.sync())", "self.disk.append(&bytes)"),
-    ("a failed journal stays failed", JOURNAL, "            self.health = Health::Failed;\n", ""),
-    ("judge again", WAVE, "                Some(refused) => self.end(action, ActionResult::refused(refused)),\n",
-     "                Some(refused) if action.id.is_empty() => self.end(action, ActionResult::refused(refused)),\n"
-     "                Some(_) => same.push(*action),\n"),
-    ("reference scan after a wave", RUN, "            self.scan_references(&deleted, Duration::ZERO).await?;\n", "            drop(deleted);\n"),
-    ("reference scan at the end", RUN, "        self.scan_references(&deleted, HELD_PATIENCE).await\n", "        drop(deleted);\n        Ok(())\n"),
-    ("identity before a wave", RUN,
-     "            self.check_gates(cluster).await?;\n            let came", "            self.check_switches()?;\n            let came"),
-    ("identity after a wave", RUN, "            came.and(confirmed)?;\n", "            drop(confirmed);\n            came?;\n"),
-    ("identity before a restore", SCAN, "        let came = match self.check_gates(&action.cluster).await {\n",
-     "        let came = match self.check_switches() {\n"),
-    ("switches between groups", WAVE, "                if let Err(halt) = self.check_switches() {\n",
-     "                if let Err(halt) = Ok::<(), Halt>(()) {\n"),
-    ("all switches", RUN, "        if let Some(blocked) = self.ports.switches.shut(now) {\n",
-     "        if let Some(blocked) = self.ports.switches.shut(now).filter(|_| false) {\n"),
-    ("stop", RUN, "        if self.ports.stop.load(Ordering::SeqCst) {\n            return Err(Halt::Stopped);\n        }\n        let now",
-     "        let now"),
-    ("expiry in mid-run", RUN, "        if now >= until {\n", "        if now >= jiff::Timestamp::MAX {\n"),
-    ("intent before send", WAVE, "            records.push(one.intent(&plan, at));\n",
-     "            let _ = one.intent(&plan, at);\n"),
-    ("backup before intent", WAVE, "                records.push(Record::Backup { plan: plan.clone(), action, file, digest });\n",
-     "                drop(Record::Backup { plan: plan.clone(), action, file, digest });\n"),
-    ("a backup that failed", WAVE,
-     '                let sealed = sealed.map_err(|why| ActionResult::gated(format!("backup: {why}")))?;\n'
+    (GATE + "mod.rs", "    policy::cap(candidates, around, &mut gated);\n",
+     "    if !MUTANT(gate: policy cap) { policy::cap(candidates, around, &mut gated); }\n"),
+    (GATE + "mod.rs", "        BrakeMode::On => brake::brake(candidates, around, &mut gated),\n",
+     "        BrakeMode::On if MUTANT(gate: brake) => {}\n"
+     "        BrakeMode::On => brake::brake(candidates, around, &mut gated),\n"),
+    (GATE + "mod.rs", "    dependency::dependency(candidates, &mut gated);\n",
+     "    if !MUTANT(gate: dependency) { dependency::dependency(candidates, &mut gated); }\n"),
+    (GATE + "mod.rs", "policy::raise(own, candidate, around)",
+     "if MUTANT(gate: policy tier) { own } else { policy::raise(own, candidate, around) }"),
+    (GATE + "evidence.rs", "    if wanted > 0 {\n", "    if wanted > 0 || MUTANT(gate: empty set) {\n"),
+    (ADMISSION, "plan.actions[*place].selected && plan.actions[*place].blocked_by.is_empty()",
+     "plan.actions[*place].selected\n"
+     "        && (MUTANT(admission: blocked actions) || plan.actions[*place].blocked_by.is_empty())"),
+    (ADMISSION, "        match recheck(&plan, action, current) {\n",
+     "        let judged = match MUTANT(admission: actions are judged again) {\n"
+     "            true => RecheckResult::Same,\n            false => recheck(&plan, action, current),\n        };\n"
+     "        match judged {\n"),
+    (ADMISSION, "    if now >= plan.expires_at {\n", "    if now >= plan.expires_at && !MUTANT(admission: expiry) {\n"),
+    (ADMISSION, "    if plan.created_at > now {\n",
+     "    if plan.created_at > now && !MUTANT(admission: a plan from the future) {\n"),
+    (ADMISSION, "    if valid_for > most {\n",
+     "    if valid_for > most && !MUTANT(admission: a plan that is valid too long) {\n"),
+    (ADMISSION, "        (Provenance::Foreign, ForeignPlan::Refuse) => Err(Refusal::Foreign),",
+     "        (Provenance::Foreign, ForeignPlan::Refuse) if MUTANT(admission: foreign plans) => Ok(()),\n"
+     "        (Provenance::Foreign, ForeignPlan::Refuse) => Err(Refusal::Foreign),"),
+    (ADMISSION, "    pull_brake(&plan, current, sent_earlier, &mut admitted);\n",
+     "    if !MUTANT(admission: brake at apply) { pull_brake(&plan, current, sent_earlier, &mut admitted); }\n"),
+    (ADMISSION, "    refuse_dependents(&plan, &mut admitted);\n",
+     "    if !MUTANT(admission: dependents of refused actions) { refuse_dependents(&plan, &mut admitted); }\n"),
+    (MARK, "            Some(Err(_)) | None => Provenance::Foreign,\n",
+     "            Some(Err(_)) if MUTANT(mark: any mark is valid) => Provenance::Here,\n"
+     "            None if MUTANT(mark: a missing mark is valid) => Provenance::Here,\n"
+     "            Some(Err(_)) | None => Provenance::Foreign,\n"),
+    (APPROVE, "        Provenance::Foreign => Tier::T4,\n",
+     "        Provenance::Foreign if MUTANT(approve: a foreign plan is T4) => action.tier,\n"
+     "        Provenance::Foreign => Tier::T4,\n"),
+    (APPROVE, "    let whole = highest.tier >= Tier::T3;\n",
+     "    let whole = highest.tier >= Tier::T3 && !MUTANT(approve: the whole id from T3 on);\n"),
+    (APPROVE, "    if now >= plan.expires_at {\n", "    if now >= plan.expires_at && !MUTANT(approve: expiry) {\n"),
+    (RECHECK, "    if action.is_delete()\n        && let",
+     "    if !MUTANT(recheck: verdict of a delete)\n        && action.is_delete()\n        && let"),
+    (RECHECK, "    if !now.blocked_by.is_empty() {\n",
+     "    if !now.blocked_by.is_empty() && !MUTANT(recheck: gates that are shut now) {\n"),
+    (RECHECK, "    if now.tier > action.tier {\n", "    if now.tier > action.tier && !MUTANT(recheck: a higher tier) {\n"),
+    (RECHECK, "    if now.target != action.target {\n",
+     "    if now.target != action.target && !(MUTANT(recheck: target) && now.target.name == action.target.name) {\n"),
+    (RECHECK, "    if now.preconditions.source != action.preconditions.source {\n",
+     "    if now.preconditions.source != action.preconditions.source && !MUTANT(recheck: source of a copy) {\n"),
+    (RECHECK, "    if !is_of_tags && now.preconditions != action.preconditions {\n",
+     "    if !is_of_tags && now.preconditions != action.preconditions && !MUTANT(recheck: preconditions) {\n"),
+    (RECHECK, "    if now.change != action.change {\n",
+     "    if now.change != action.change && !(MUTANT(recheck: change) && now.verb() == action.verb()) {\n"),
+    (RECHECK, "    if !rests_on_all(action, now, current.names) {\n",
+     "    if !rests_on_all(action, now, current.names) && !MUTANT(recheck: what it rests on) {\n"),
+    (RECHECK, "    match undo_difference(action, derived) {\n",
+     "    match undo_difference(action, derived).filter(|_| !MUTANT(recheck: an undo that is not derived)) {\n"),
+    (RECHECK, "    if !derived.blocked_by.is_empty() {\n",
+     "    if !derived.blocked_by.is_empty() && !MUTANT(recheck: gates of an undo) {\n"),
+    (FRESH, "        match now.late_list(action) {\n",
+     "        match now.late_list(action).filter(|_| !MUTANT(recheck: lists that are late)) {\n"),
+    (FRESH, "input.observed.iter_mut().filter(|observed| late.contains(observed.id)) {\n",
+     "input.observed.iter_mut().filter(|observed| late.contains(observed.id) && !MUTANT(recheck: a late list is unknown)) {\n"),
+    (FRESH, "rests_on.extend(draft.rests_on.iter().cloned());",
+     "let kept = if MUTANT(recheck: lists what actions rest on) { 1 } else { usize::MAX };\n"
+     "                rests_on.extend(draft.rests_on.iter().take(kept).cloned());"),
+    (FRESH, "            // What is sent now changes the lists.\n            self.recent = None;\n",
+     "            if !MUTANT(recheck: lists of a scan are used once) { self.recent = None; }\n"),
+    (FRESH, "if at.elapsed() <= LISTS_AGE_MAX => listed,",
+     "if at.elapsed() <= LISTS_AGE_MAX || MUTANT(recheck: lists of a scan become old) => listed,"),
+    (FRESH, "            found.access = access;\n",
+     "            if !MUTANT(recheck: the permissions of now) { found.access = access; }\n"),
+    (PLAN, "        (false, true) => ReadOnly::ByConfig,\n",
+     "        (false, true) if MUTANT(operate: read-only of the configuration) => ReadOnly::Off,\n"
+     "        (false, true) => ReadOnly::ByConfig,\n"),
+    (PLAN, "        policy: session.settings.policy.clone(),\n",
+     "        policy: match MUTANT(operate: policy of the configuration) {\n            true => Vec::new(),\n"
+     "            false => session.settings.policy.clone(),\n        },\n"),
+    (PLAN, "        freeze: safety.freeze.clone(),\n",
+     "        freeze: if MUTANT(operate: freeze of the configuration) { Vec::new() } else { safety.freeze.clone() },\n"),
+    (ADMIT, "Rechecker::new(world, names, plan).settling(settled);",
+     "Rechecker::new(world, names, plan).settling(match MUTANT(operate: a foreign plan has to settle) {\n"
+     "        true => settled.min(Duration::ZERO),\n        false => settled,\n    });"),
+    (ADMIT, ".filter(|entry| entry.plan == plan)",
+     ".filter(|entry| entry.plan == plan || MUTANT(operate: an earlier run of the same plan))"),
+    (WRITE, "        let why = self.conflict(reading)?;\n",
+     "        let why = self.conflict(reading).filter(|_| !MUTANT(read before a send))?;\n"),
+    (SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
+     '{\n                        "uid": (!MUTANT(uid precondition) && !MUTANT(both preconditions)).then_some(uid),\n'
+     '                        "resourceVersion": (!MUTANT(resourceVersion precondition)'
+     ' && !MUTANT(both preconditions)).then_some(resource_version),\n                    },\n'),
+    (CONTENT, "                resource_version: bound.map(|(_, version)| version),\n",
+     "                resource_version: bound.map(|(_, version)| version).filter(|_| !MUTANT(version of a change)),\n"),
+    (SOURCE, "    if seen.resource_version != bound.resource_version {\n",
+     "    if seen.resource_version != bound.resource_version && !MUTANT(version of a source) {\n"),
+    (SOURCE, "    if seen.uid != bound.uid {\n", "    if seen.uid != bound.uid && !MUTANT(uid of a source) {\n"),
+    (SOURCE, "    let empty = |key: &&String| content.get(key).is_none_or(|bytes| bytes.is_empty());\n",
+     "    let empty = |key: &&String| !MUTANT(a source without the key)\n"
+     "        && content.get(key).is_none_or(|bytes| bytes.is_empty());\n"),
+    (WAVE, "(self.ports.clusters, clock, one.action).await.err();\n",
+     "(self.ports.clusters, clock, one.action).await.err()"
+     ".filter(|_| !MUTANT(the source before another attempt));\n"),
+    (WRITE, "        if self.is_fulfilled(kind, reading) {\n",
+     "        if self.is_fulfilled(kind, reading) && !MUTANT(compare before write) {\n"),
+    (WRITE, "            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),\n",
+     "            Self::Change { .. } if MUTANT(backup of what is overwritten) => false,\n"
+     "            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),\n"),
+    (ENGINE + "undo/inverse.rs", "        Some(version) if version == resource_version => Ok(()),\n",
+     "        Some(_) if MUTANT(a change after apply, before an undo) => Ok(()),\n"
+     "        Some(version) if version == resource_version => Ok(()),\n"),
+    (JOURNAL, "self.disk.append(&bytes).and_then(|()| self.disk.sync())",
+     "self.disk.append(&bytes).and_then(|()| if MUTANT(fsync) { Ok(()) } else { self.disk.sync() })"),
+    (JOURNAL, "            self.health = Health::Failed;\n",
+     "            if !MUTANT(a failed journal stays failed) { self.health = Health::Failed; }\n"),
+    (WAVE, "                Some(refused) => self.end(action, ActionResult::refused(refused)),\n",
+     "                Some(_) if MUTANT(judge again) => same.push(*action),\n"
+     "                Some(refused) => self.end(action, ActionResult::refused(refused)),\n"),
+    (RUN, "            self.scan_references(&deleted, Duration::ZERO).await?;\n",
+     "            if !MUTANT(reference scan after a wave) { self.scan_references(&deleted, Duration::ZERO).await?; }\n"),
+    (RUN, "        self.scan_references(&deleted, HELD_PATIENCE).await\n",
+     "        if MUTANT(reference scan at the end) { return Ok(()); }\n"
+     "        self.scan_references(&deleted, HELD_PATIENCE).await\n"),
+    (RUN, "            self.check_gates(cluster).await?;\n            let came",
+     "            match MUTANT(identity before a wave) {\n                true => self.check_switches()?,\n"
+     "                false => self.check_gates(cluster).await?,\n            }\n            let came"),
+    (RUN, "            came.and(confirmed)?;\n",
+     "            came.and(if MUTANT(identity after a wave) { Ok(()) } else { confirmed })?;\n"),
+    (SCAN, "        let came = match self.check_gates(&action.cluster).await {\n",
+     "        let gates = match MUTANT(identity before a restore) {\n            true => self.check_switches(),\n"
+     "            false => self.check_gates(&action.cluster).await,\n        };\n        let came = match gates {\n"),
+    (WAVE, "                if let Err(halt) = self.check_switches() {\n",
+     "                let switches = if MUTANT(switches between groups) { Ok(()) } else { self.check_switches() };\n"
+     "                if let Err(halt) = switches {\n"),
+    (RUN, "        if let Some(blocked) = self.ports.switches.shut(now) {\n",
+     "        if let Some(blocked) = self.ports.switches.shut(now).filter(|_| !MUTANT(all switches)) {\n"),
+    (RUN, "        if self.ports.stop.load(Ordering::SeqCst) {\n            return Err(Halt::Stopped);\n        }\n        let now",
+     "        if self.ports.stop.load(Ordering::SeqCst) && !MUTANT(stop) {\n            return Err(Halt::Stopped);\n"
+     "        }\n        let now"),
+    (RUN, "        if now >= until {\n", "        if now >= until && !MUTANT(expiry in mid-run) {\n"),
+    (WAVE, "            records.push(one.intent(&plan, at));\n",
+     "            if !MUTANT(intent before send) { records.push(one.intent(&plan, at)); }\n"),
+    (WAVE, "                records.push(Record::Backup { plan: plan.clone(), action, file, digest });\n",
+     "                if !MUTANT(backup before intent) {\n"
+     "                    records.push(Record::Backup { plan: plan.clone(), action, file, digest });\n                }\n"),
+    (WAVE, '                let sealed = sealed.map_err(|why| ActionResult::gated(format!("backup: {why}")))?;\n'
      "                self.backups.insert(action.id.clone(), sealed);\n",
-     "                if let Ok(sealed) = sealed {\n                    self.backups.insert(action.id.clone(), sealed);\n                }\n"),
+     "                let sealed = match sealed {\n                    Ok(sealed) => Some(sealed),\n"
+     "                    Err(_) if MUTANT(a backup that failed) => None,\n"
+     '                    Err(why) => return Err(ActionResult::gated(format!("backup: {why}"))),\n                };\n'
+     "                self.backups.extend(sealed.map(|sealed| (action.id.clone(), sealed)));\n"),
     # To read only before another attempt is as good: what is removed here is to ask at all.
-    ("an unclear answer counts as failed", VERDICT, "        Answer::Ambiguous => None,\n",
-     '        Answer::Ambiguous => return Next::End(ActionResult::failed("no answer")),\n'),
-    ("an unclear answer counts as done", VERDICT, "        Answer::Ambiguous => None,\n",
-     "        Answer::Ambiguous => return Next::End(ActionResult::Done(VerifiedState::Gone)),\n"),
-    ("read before another attempt", WAVE, "            match (doubted, one.write.conflict(&reading), source) {\n",
-     "            match (doubted.filter(|_| false), one.write.conflict(&reading).filter(|_| false), source) {\n"),
-    ("doubt is not failure", READY, "        if self.is_in_doubt() {\n            ActionResult::Unknown",
-     "        if false {\n            ActionResult::Unknown"),
+    (VERDICT, "        Answer::Ambiguous => None,\n",
+     "        Answer::Ambiguous if MUTANT(an unclear answer counts as failed) => {\n"
+     '            return Next::End(ActionResult::failed("no answer"));\n        }\n'
+     "        Answer::Ambiguous if MUTANT(an unclear answer counts as done) => {\n"
+     "            return Next::End(ActionResult::Done(VerifiedState::Gone));\n        }\n"
+     "        Answer::Ambiguous => None,\n"),
+    (WAVE, "            match (doubted, one.write.conflict(&reading), source) {\n",
+     "            let reads = !MUTANT(read before another attempt);\n"
+     "            match (doubted.filter(|_| reads), one.write.conflict(&reading).filter(|_| reads), source) {\n"),
+    (READY, "        if self.is_in_doubt() {\n            ActionResult::Unknown",
+     "        if self.is_in_doubt() && !MUTANT(doubt is not failure) {\n            ActionResult::Unknown"),
     # The read when the wave was prepared is as old as the requests before; only the one right before counts.
-    ("tags right before a cloud's delete", ACCOUNT, "        if cloud_version(&resource.tags) != bound {\n",
-     "        if cloud_version(&resource.tags) != bound && matches!(write, Write::Change { .. }) {\n"),
-    ("another deleter was first", ACCOUNT, "            Some(409) => match self.read_cloud(cloud).await {\n",
-     "            Some(0) => match self.read_cloud(cloud).await {\n"),
-    ("recovery reads", ENGINE + "executor/recover.rs", "            let reading = port.read(&sent.target).await;\n",
-     "            let reading = super::ports::Reading::Absent;\n            let _ = port;\n"),
+    (ACCOUNT, "        if cloud_version(&resource.tags) != bound {\n",
+     "        let is_unread = MUTANT(tags right before a cloud's delete) && !matches!(write, Write::Change { .. });\n"
+     "        if cloud_version(&resource.tags) != bound && !is_unread {\n"),
+    (ACCOUNT, "            Some(409) => match self.read_cloud(cloud).await {\n",
+     "            Some(409) if !MUTANT(another deleter was first) => match self.read_cloud(cloud).await {\n"),
+    (ENGINE + "executor/recover.rs", "            let reading = port.read(&sent.target).await;\n",
+     "            let reading = match MUTANT(recovery reads) {\n                true => super::ports::Reading::Absent,\n"
+     "                false => port.read(&sent.target).await,\n            };\n"),
 ]
 
+# A switch in a new text.
+SWITCH = re.compile(r"MUTANT\(([^)]+)\)")
+# What a switch calls, in the copy of `core`.
+FUNCTION = """
+/// Whether a mutation is switched on.
+pub fn mutant(name: &str) -> bool {
+    static ACTIVE: std::sync::LazyLock<String> =
+        std::sync::LazyLock::new(|| std::env::var("TRUEUP_MUTANT").unwrap_or_default());
+    *ACTIVE == name
+}
+"""
 
-# The histories without the console and the commands, which they do not use: what a mutation makes cargo build again.
+
+def names():
+    """Every mutation with the file it is in."""
+    found = {}
+    for file, _, new in MUTATIONS:
+        for name in SWITCH.findall(new):
+            found.setdefault(name, file)
+    return found
+
+
+# The histories without the console and the commands, which they do not use.
 PACKAGE = """[package]
 name = "trueup-replay"
 version.workspace = true
@@ -222,26 +276,45 @@ tokio = { workspace = true, features = ["test-util"] }
 """
 NEEDED = ["bytes", "clap", "futures", "http", "http-body-util", "jiff", "kube", "serde_json", "tempfile", "tower",
           "trueup-checks", "trueup-core", "trueup-fleet", "trueup-operate", "trueup-sim", "zeroize"]
+# The crates whose unit tests are asked.
+TESTED = ["core", "fleet", "operate"]
 # How long a unit test run may take.
 TESTS_SECONDS = 600
 
 
-def run(command, cwd, target, seconds=None):
+def run(command, cwd, env, seconds=None):
     """Runs a command in the copy; returns its exit code (None: the time was up) and output."""
-    env = {**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_INCREMENTAL": "1"}
     try:
-        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=seconds)
+        done = subprocess.run(command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None, ""
     return done.returncode, done.stdout + done.stderr
 
 
+def check():
+    """Returns the mutations whose old text does not stand exactly once, with the reason."""
+    wrong = []
+    for file, old, new in MUTATIONS:
+        path = ROOT / file
+        found = path.read_text().count(old) if path.exists() else "no file, so 0"
+        name = ", ".join(SWITCH.findall(new)) or "a mutation without a name"
+        if found != 1 or not SWITCH.search(new):
+            wrong.append(f"{name}: the text to change stands {found} times in {file}, not once:\n{old}")
+    return wrong
+
+
 def copy_tree(work):
+    """Copies the tree, writes every mutation into the copy behind its switch, and adds the package of the histories."""
     tree = work / "tree"
     if tree.exists():
         shutil.rmtree(tree)
-    ignored = shutil.ignore_patterns("target", ".git")
-    shutil.copytree(ROOT, tree, ignore=ignored)
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("target", ".git"))
+    for file, old, new in MUTATIONS:
+        path = tree / file
+        function = "crate::mutant" if file.startswith("crates/core/") else "trueup_core::mutant"
+        path.write_text(path.read_text().replace(old, SWITCH.sub(lambda found: f'{function}("{found[1]}")', new)))
+    library = tree / "crates/core/src/lib.rs"
+    library.write_text(library.read_text() + FUNCTION)
     package = tree / "crates" / "replay"
     package.mkdir()
     (package / "lib.rs").write_text("//! The example is all of this package.\n")
@@ -249,57 +322,51 @@ def copy_tree(work):
     return tree
 
 
-def check():
-    """Returns the mutations whose old text does not stand exactly once, with the reason."""
-    wrong = []
-    for name, file, old, *_ in MUTATIONS:
-        path = ROOT / file
-        found = path.read_text().count(old) if path.exists() else "no file, so 0"
-        if found != 1:
-            wrong.append(f"{name}: the text to change stands {found} times in {file}, not once:\n{old}")
-    names = [mutation[0] for mutation in MUTATIONS]
-    return wrong + [f"{name}: two mutations have this name" for name in {n for n in names if names.count(n) > 1}]
+class Copy:
+    """The mutated copy, built once."""
 
+    def __init__(self, work, target):
+        self.tree = copy_tree(work)
+        self.env = {"CARGO_TARGET_DIR": str(target), "CARGO_PROFILE_RELEASE_LTO": "off", "TOKIO_WORKER_THREADS": "1"}
+        code, said = run(["cargo", "build", "--release", "--workspace", "--example", "replay"], self.tree, self.env)
+        if code != 0:
+            sys.exit(f"the mutated tree does not build:\n{said[-4000:]}")
+        self.replay = str(target / "release" / "examples" / "replay")
+        self.tests = {}
 
-def mutate(tree, mutation):
-    """Changes the file; returns what it held before."""
-    name, file, old, new, *lost = mutation
-    path = tree / file
-    before = path.read_text()
-    text = before.replace(old, new)
-    if lost:
-        size = re.search(r"SINGLE_GATES: \[Gate; (\d+)\]", text)
-        text = text.replace(size.group(0), f"SINGLE_GATES: [Gate; {int(size.group(1)) - lost[0]}]")
-    path.write_text(text)
-    return before
+    def play(self, name, seconds):
+        """Returns the violation and how many histories it took; nothing when none noticed in time."""
+        play = [self.replay, "--first", "--threads", "1", "--seeds", str(10**9), "--seconds", str(seconds)]
+        code, said = run(play, self.tree, {**self.env, "TRUEUP_MUTANT": name})
+        found = re.search(r"--seed (\d+) --trace   (.*)", said)
+        if code != 0 and not found and "too rare" not in said:
+            sys.exit(f"{name}: the histories of the mutated tree cannot be played:\n{said[-4000:]}")
+        played = re.search(r"^(\d+) histories in", said, re.M)
+        return {"violation": found[2] if found else "", "histories": int(played[1]) if played else 0}
 
+    def build_tests(self):
+        """Builds the unit tests of the crates that have mutations; returns the program of each."""
+        command = ["cargo", "test", "--workspace", "--lib", "--no-run", "--message-format", "json"]
+        left_out = ["", "-cel", "-checks", "-net", "-sim", "-replay"]
+        for crate in left_out:
+            command += ["--exclude", "trueup" + crate]
+        code, said = run(command, self.tree, self.env)
+        if code != 0:
+            sys.exit(f"the tests of the mutated tree do not build:\n{said[-4000:]}")
+        built = (json.loads(line) for line in said.splitlines() if line.startswith("{"))
+        programs = {one["target"]["name"]: one["executable"] for one in built if one.get("executable")}
+        return {crate: programs[f"trueup_{crate}"] for crate in TESTED}
 
-def caught_by_histories(tree, target, seconds):
-    """Returns the violation and how many histories it took; nothing when none noticed in time."""
-    code, said = run(["cargo", "build", "--workspace", "--example", "replay"], tree, target)
-    if code != 0:
-        sys.exit(f"the mutated tree does not build:\n{said[-4000:]}")
-    play = [str(target / "debug" / "examples" / "replay"), "--first", "--threads", "1", "--seconds", str(seconds)]
-    code, said = run(play, tree, target)
-    found = re.search(r"--seed (\d+) --trace   (.*)", said)
-    if code != 0 and not found and "too rare" not in said:
-        sys.exit(f"the histories of the mutated tree cannot be played:\n{said[-4000:]}")
-    played = re.search(r"^(\d+) histories in", said, re.M)
-    return {"violation": found.group(2) if found else "", "histories": int(played.group(1)) if played else 0}
-
-
-def caught_by_tests(tree, target, file):
-    """Returns the unit tests of the changed crate that fail."""
-    package = "trueup-" + file.split("/")[1]
-    command = ["cargo", "test", "--workspace", "--lib", "--no-fail-fast", "--exclude", "trueup"]
-    others = {"trueup-core", "trueup-operate", "trueup-fleet"} - {package}
-    for other in others | {"trueup-cel", "trueup-checks", "trueup-net", "trueup-sim", "trueup-replay"}:
-        command += ["--exclude", other]
-    code, said = run(command, tree, target, TESTS_SECONDS)
-    failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
-    if code != 0 and not failed:
-        sys.exit(f"the tests of the mutated tree do not build:\n{said[-4000:]}")
-    return failed
+    def failing_tests(self, name, file):
+        """Returns the unit tests of the changed crate that fail."""
+        self.tests = self.tests or self.build_tests()
+        crate = file.split("/")[1]
+        env = {**self.env, "TRUEUP_MUTANT": name}
+        code, said = run([self.tests[crate]], self.tree / "crates" / crate, env, TESTS_SECONDS)
+        failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
+        if code != 0 and not failed:
+            sys.exit(f"{name}: the tests of {crate} cannot be run:\n{said[-4000:]}")
+        return failed
 
 
 def main():
@@ -307,7 +374,7 @@ def main():
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true", help="verify that every text to change stands exactly once")
-    parser.add_argument("--seconds", type=int, default=60, help="how long histories are played for one mutation")
+    parser.add_argument("--seconds", type=int, default=20, help="how long histories are played for one mutation")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target" / "mutations")
     parser.add_argument("--target", type=pathlib.Path, help="the target folder, by default in the work folder")
     args = parser.parse_args()
@@ -315,23 +382,23 @@ def main():
         wrong = check()
         sys.exit("\n".join(wrong) if wrong else 0)
     if args.list:
-        print("\n".join(mutation[0] for mutation in MUTATIONS))
+        print("\n".join(names()))
         return
-    unknown = set(args.only) - {mutation[0] for mutation in MUTATIONS}
+    unknown = set(args.only) - set(names())
     if unknown:
         sys.exit(f"there is no mutation {sorted(unknown)}; --list names them")
     args.work.mkdir(parents=True, exist_ok=True)
     kept = args.work / "results.json"
     results = json.loads(kept.read_text()) if kept.exists() else {}
-    target = (args.target or args.work / "target").resolve()
-    wanted = [one for one in MUTATIONS if one[0] in args.only or not args.only and one[0] not in results]
-    tree = copy_tree(args.work)
-    for mutation in sorted(wanted, key=lambda one: one[1]):
-        name, file = mutation[:2]
-        before = mutate(tree, mutation)
-        found = caught_by_histories(tree, target, args.seconds)
-        found["tests"] = [] if found["violation"] else caught_by_tests(tree, target, file)
-        (tree / file).write_text(before)
+    copy = Copy(args.work, (args.target or args.work / "target").resolve())
+    unchanged = copy.play("", args.seconds)
+    if unchanged["violation"]:
+        sys.exit(f"without a mutation: {unchanged['violation']}")
+    for name, file in names().items():
+        if name not in (args.only or names()) or (not args.only and name in results):
+            continue
+        found = copy.play(name, args.seconds)
+        found["tests"] = [] if found["violation"] else copy.failing_tests(name, file)
         results[name] = found
         kept.write_text(json.dumps(results, indent=2))
         print(f"{name}: {found}", file=sys.stderr, flush=True)
@@ -341,7 +408,7 @@ def main():
 def show(results):
     print("| mutation | caught by | histories played |\n| --- | --- | ---: |")
     survived = []
-    for name, *_ in MUTATIONS:
+    for name in names():
         if name not in results:
             continue
         found = results[name]

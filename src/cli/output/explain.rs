@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::text::wrapped;
-use super::vocabulary::{accepted_note, age, place, state_mark, would_run};
+use super::vocabulary::{accepted_note, age, place, state_mark};
 use crate::cli::terminal::Style;
 use trueup_core::engine::text::printable_json;
 use trueup_core::engine::{Action, Finding};
@@ -111,7 +111,7 @@ fn remedy(page: &Page<'_>, actions: &[&Action]) -> Vec<String> {
     let mut lines = Vec::new();
     for action in actions {
         let target = terminal.safe(&format!("{} {}", action.target.kind, place(&action.target)));
-        let tick = if would_run(action) { "[x]" } else { "[ ]" };
+        let tick = if action.selected { "[x]" } else { "[ ]" };
         lines.push(format!("{tick} {} {} {target}", action.id, action.verb().as_str()));
         lines.push(format!(
             "    tier {}, reason {}, undo: {}",

@@ -2,7 +2,7 @@
 //!
 //! Invariants: text from clusters cannot start markup.
 
-use super::vocabulary::{accepted_note, place, would_run};
+use super::vocabulary::{accepted_note, place};
 use super::{Matches, Page};
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{Action, Finding, State};
@@ -59,7 +59,7 @@ fn actions(all: &[Action]) -> Vec<String> {
         let blocked: Vec<String> =
             action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.as_str(), blocked.why)).collect();
         let target = format!("{} {}", action.target.kind, place(&action.target));
-        let tick = if would_run(action) { "x" } else { "" };
+        let tick = if action.selected { "x" } else { "" };
         let tier = action.tier.to_string();
         lines.push(row(&[
             tick,

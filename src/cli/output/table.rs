@@ -3,7 +3,7 @@
 //! Invariants: no line is wider than the terminal; nothing is cut in a pipe or file.
 
 use super::text::{padded, right, width, without_end, without_middle, wrapped};
-use super::vocabulary::{accepted_note, age, count, place, state_mark, would_run};
+use super::vocabulary::{accepted_note, age, count, place, state_mark};
 use super::{Matches, Page};
 use crate::cli::terminal::Style;
 use trueup_core::engine::{Action, Finding, State, TargetRecord, TargetSource, short_id};
@@ -186,9 +186,9 @@ fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<S
 
 fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     let terminal = &page.terminal;
-    let tick = if would_run(action) { "[x]" } else { "[ ]" };
+    let tick = if action.selected { "[x]" } else { "[ ]" };
     let verb = padded(action.verb().as_str(), VERB_WIDTH);
-    let before = format!("  {tick} {} {verb} {} ", action.tier, terminal.safe(&action.target.kind));
+    let before = format!("  {tick} {} {} {verb} {} ", action.id, action.tier, terminal.safe(&action.target.kind));
     let after = format!("{}, undo: {}", action.reason.as_str(), action.undo.as_str());
     let name = terminal.safe(&place(&action.target));
     let whole = format!("{before}{name}  {after}");
@@ -244,7 +244,7 @@ fn totals(page: &Page<'_>, silent: usize) -> String {
         parts.push(format!("{} blocked", plan.summary.blocked));
     }
     if silent > 0 {
-        parts.push(format!("nothing to judge in {}", count(silent, "cluster")));
+        parts.push(format!("no findings in {}", count(silent, "cluster")));
     }
     parts.join(dot)
 }

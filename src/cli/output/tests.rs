@@ -82,7 +82,7 @@ guest-a  prod  hosted  as of 30s ago  1 of 2 collections not complete
          no provider names it, and its label says that it was made for one of them
   = ok      2
 
-  [ ] T3 delete   Secret openshift-config/ext-auth-xxxxxxxxxxx…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-old
+  [x] a1 T3 delete   Secret openshift-config/ext-auth-xxxxxxxxx…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-old
          no-referrer, undo: restore-from-backup
          ⊘ not-complete: the list is older than 90 s; look again
 

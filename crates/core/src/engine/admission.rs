@@ -219,6 +219,8 @@ impl Admission {
 
 /// Where the chosen actions stand in the plan.
 ///
+/// A delete that only the brake blocks can be named: the brake is counted again, over the chosen deletes.
+///
 /// # Errors
 /// An action is named that does not exist or is blocked, or an action has no target record.
 pub(super) fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
@@ -245,7 +247,7 @@ fn place_of(plan: &Plan, id: &str) -> Result<usize, Refusal> {
 
 fn open_place(plan: &Plan, id: &str) -> Result<usize, Refusal> {
     let place = place_of(plan, id)?;
-    match plan.actions[place].blocked_by.first() {
+    match plan.actions[place].blocked_by.iter().find(|blocked| blocked.gate != GateName::Brake) {
         None => Ok(place),
         Some(blocked) => {
             Err(Refusal::Blocked { action: id.to_owned(), gate: blocked.gate.as_str(), why: blocked.why.clone() })

@@ -64,6 +64,8 @@ pub struct PlanScope {
     pub namespaces: Vec<Glob>,
     /// Only these, when the user chose them.
     pub subjects: Option<BTreeSet<SubjectId>>,
+    /// Verdicts whose actions are selected, beside those that their check selects.
+    pub selected_verdicts: Vec<Glob>,
 }
 
 /// Builds the plan.
@@ -87,7 +89,7 @@ pub(super) struct Built {
 
 pub(super) fn build_with(input: &PlanInput<'_>, brake: BrakeMode) -> Result<Built, NotCanonical> {
     let shown = shown(input);
-    let candidates = candidates(&shown);
+    let candidates = candidates(&shown, input.scope);
     let around = gate_inputs(input);
     let gated = judge(&candidates, &around, brake);
     let groups = candidates.iter().map(|candidate| (candidate.id.clone(), candidate.group())).collect();
@@ -139,6 +141,10 @@ impl PlanScope {
         let pointed_at = self.subjects.as_ref().is_none_or(|subjects| subjects.contains(subject));
         pointed_at && in_namespace && covers(&self.domains, subject.domain.0) && in_cluster
     }
+
+    fn selects(&self, verdict: &str) -> bool {
+        self.selected_verdicts.iter().any(|glob| glob.matches(verdict))
+    }
 }
 
 /// A finding on its way into the plan.
@@ -177,7 +183,7 @@ fn shown<'a>(input: &PlanInput<'a>) -> Vec<Shown<'a>> {
 }
 
 /// Numbers the actions in the order of their findings.
-fn candidates<'a>(shown: &'a [Shown<'a>]) -> Vec<Candidate<'a>> {
+fn candidates<'a>(shown: &'a [Shown<'a>], scope: &PlanScope) -> Vec<Candidate<'a>> {
     let drafts = || shown.iter().flat_map(|shown| shown.drafts().iter().enumerate().map(move |draft| (shown, draft)));
     let depended_on: BTreeSet<(&SubjectId, usize)> = drafts()
         .flat_map(|(_, (_, draft))| &draft.depends_on)
@@ -198,6 +204,7 @@ fn candidates<'a>(shown: &'a [Shown<'a>]) -> Vec<Candidate<'a>> {
             id: format!("a{}", place + 1),
             subject: &shown.judged.subject,
             draft,
+            selected: draft.selected || scope.selects(shown.judged.judgement.verdict),
             needs: draft.depends_on.iter().map(need).collect(),
         })
         .collect()
@@ -290,7 +297,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         target,
         judged,
         source,
-        selected,
+        selected: _,
         reason,
         ownership,
         stake: _,
@@ -329,7 +336,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
             state: target.cloud.as_ref().map(|cloud| cloud.state.clone()).filter(|state| !state.is_empty()),
         },
         rests_on: rests_on.into_iter().collect(),
-        selected: *selected,
+        selected: candidate.selected,
         reason: *reason,
         ownership: ownership.clone(),
         tier: gated.tier,

@@ -193,6 +193,24 @@ fn emptying_blocked_by_does_not_release_the_brake() {
 }
 
 #[test]
+fn named_deletes_pass_when_they_alone_are_below_the_brake() {
+    let world = given().findings(30, |index| finding(&format!("x{index:02}")).deletes());
+    let plan = world.plan();
+    assert!(plan.actions.iter().all(|action| action.blocked_by[0].gate == GateName::Brake));
+    let (names, fresh) = (names(), world.fresh());
+    let current = Current { names: &names, fresh: &fresh, undo: &[] };
+    let only = |count: usize, plan: &Plan| {
+        let few = plan.actions.iter().take(count).map(|action| action.id.clone()).collect();
+        admit(plan.clone(), &request(Chosen::Only(few)), current, now())
+    };
+    for (chosen, applicable) in [(5, 5), (15, 15), (16, 0), (30, 0)] {
+        assert_eq!(only(chosen, &plan).unwrap().applicable().count(), applicable, "{chosen} of 30 chosen");
+    }
+    let frozen = world.clone().conditions(|c| c.read_only = ReadOnly::ByFlag).plan();
+    assert!(matches!(only(5, &frozen), Err(Refusal::Blocked { gate: "read-only", .. })));
+}
+
+#[test]
 fn validity_is_what_the_configuration_allows() {
     let at = |hours: i64| now() + SignedDuration::from_hours(hours);
     let limits = PlanLimits::default();

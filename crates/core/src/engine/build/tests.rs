@@ -369,3 +369,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_selected_verdict_selects_its_actions_and_counts_for_the_brake() {
+    let unselected = |index: usize| {
+        let name = format!("x{index:02}");
+        finding(&name).draft(ActionDraft { selected: false, ..delete("guest-a", &name) })
+    };
+    let selecting = |count: usize, verdict: &str| {
+        let world = given().findings(count, unselected);
+        world.with(|given| given.scope.selected_verdicts = vec![glob(verdict)]).plan()
+    };
+    let verdict = given().findings(1, unselected).plan().findings[0].verdict.clone();
+    let selected = |plan: &Plan| plan.actions.iter().filter(|action| action.selected).count();
+    assert_eq!(selected(&selecting(3, "other")), 0);
+    assert_eq!(selected(&selecting(3, &verdict)), 3);
+    let many = selecting(26, &verdict);
+    assert!(many.actions.iter().all(|action| action.blocked_by[0].gate == GateName::Brake));
+    assert!(selecting(26, "other").actions.iter().all(|action| action.blocked_by.is_empty()));
+}

@@ -59,7 +59,7 @@ fn count(candidates: &[Candidate<'_>], gated: &[Gated]) -> BTreeMap<Group, u64> 
     let mut counts = BTreeMap::new();
     for (candidate, runs) in candidates.iter().zip(runnable) {
         let draft = candidate.draft;
-        if candidate.is_delete() && draft.selected && runs && !draft.reason.is_one_intent() {
+        if candidate.is_delete() && candidate.selected && runs && !draft.reason.is_one_intent() {
             *counts.entry(candidate.group()).or_insert(0) += 1;
         }
     }
@@ -86,7 +86,7 @@ fn over(counts: &BTreeMap<Group, u64>, managed: &BTreeMap<Group, u64>, most: u64
     let total: u64 = counts.values().sum();
     let why = |(group, deletes): (&Group, &u64)| {
         let reason = too_many(total, most).or_else(|| too_large_a_part(group, *deletes, managed))?;
-        let why = format!("{reason}; deselect some, or allow them with --max-deletes {total} (tier 4)");
+        let why = format!("{reason}; apply some with --only, or allow them with --max-deletes {total} (tier 4)");
         Some((group.clone(), why))
     };
     counts.iter().filter_map(why).collect()

@@ -97,6 +97,8 @@ pub(super) struct Candidate<'a> {
     pub id: String,
     pub subject: &'a SubjectId,
     pub draft: &'a ActionDraft,
+    /// By its check, or because the user selects its verdict.
+    pub selected: bool,
     pub needs: Vec<Need>,
 }
 

@@ -87,7 +87,7 @@ pub fn cap(candidates: &[Candidate<'_>], around: &GateInputs<'_>, gated: &mut [G
         let PolicyEffect::Cap(most) = rule.effect else { continue };
         let matched: Vec<usize> =
             (0..candidates.len()).filter(|index| rule.matches(&candidates[*index], around)).collect();
-        let selected = matched.iter().filter(|index| candidates[**index].draft.selected).count() as u64;
+        let selected = matched.iter().filter(|index| candidates[**index].selected).count() as u64;
         if selected <= most {
             continue;
         }
