@@ -37,8 +37,8 @@ fn object_with(value: &str) -> TestConsole {
 fn finding_named(name: &str) -> TestConsole {
     let mut stage = TestConsole::full();
     let id = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", name);
-    stage.data(Update::of([(id, Some(fixtures::held(State::Error, "unreadable", 0)))]));
-    stage.keys("1 /verdict:unreadable enter").forget();
+    stage.data(Update::of([(id, Some(fixtures::held(State::Error, "hostile", 0)))]));
+    stage.keys("1 /verdict:hostile enter").forget();
     stage
 }
 
@@ -125,4 +125,28 @@ fn a_copied_command_is_one_line_and_no_name_is_a_flag() {
         let command = copied(finding_named(name).keys("K"));
         assert_eq!(command, expected, "case: {case}");
     }
+}
+
+#[test]
+fn values_that_look_like_a_credential_are_read_only_on_purpose() {
+    let mut stage = TestConsole::full();
+    let open = |stage: &mut TestConsole, sheet: ObjectSheet| {
+        let ask = stage.model.object.as_ref().unwrap().ask;
+        stage.reply(TaskReply::Object { ask, object: Ok(Box::new(sheet)) });
+    };
+    stage.keys("1 j").forget();
+    assert_eq!(stage.keys("v").take_tasks(), ["read guest-payments ConfigMap ext-auth-ca-old"]);
+    assert_eq!(stage.keys("x").take_tasks(), [""; 0], "nothing is known to be masked yet");
+    open(&mut stage, fixtures::sheet_of_config_map());
+    assert_eq!(stage.keys("x").take_tasks(), ["read guest-payments ConfigMap ext-auth-ca-old with credentials"]);
+    open(&mut stage, fixtures::sheet_of_config_map());
+    assert!(stage.draw(120, 40).contains("credentials shown"));
+    assert_eq!(stage.keys("x").take_tasks(), ["read guest-payments ConfigMap ext-auth-ca-old"]);
+    open(&mut stage, fixtures::sheet_of_config_map());
+    stage.keys("x").forget();
+    open(&mut stage, fixtures::sheet_of_config_map());
+    assert_eq!(stage.keys("R").take_tasks(), ["read guest-payments ConfigMap ext-auth-ca-old"], "masked again");
+    open(&mut stage, fixtures::sheet());
+    assert_eq!(stage.keys("x").take_tasks(), [""; 0], "a Secret stays masked");
+    assert!(stage.toasts().iter().any(|message| message.contains("Secrets stay masked")), "{:?}", stage.toasts());
 }

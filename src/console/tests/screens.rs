@@ -408,6 +408,17 @@ fn object() -> States {
     vec![
         ("being read", opened(None, "")),
         ("as YAML", opened(Some(Ok(fixtures::sheet())), "")),
+        ("with a credential", opened(Some(Ok(fixtures::sheet_of_config_map())), "")),
+        ("with a credential on purpose", {
+            full(|stage| {
+                for _ in 0..2 {
+                    let key = if stage.model.object.is_none() { "1 j v" } else { "x" };
+                    stage.keys(key);
+                    let ask = stage.model.object.as_ref().unwrap().ask;
+                    stage.reply(TaskReply::Object { ask, object: Ok(Box::new(fixtures::sheet_of_config_map())) });
+                }
+            })
+        }),
         ("its events", opened(Some(Ok(fixtures::sheet())), "e")),
         ("no events", opened(Some(Ok(quiet)), "e")),
         ("unreadable events", opened(Some(Ok(secretive)), "e")),

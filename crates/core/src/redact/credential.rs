@@ -36,6 +36,8 @@ impl CredentialKind {
 
 /// The shortest text that is called random: 40 characters of base64 are 30 bytes, as in an AWS secret key.
 const RANDOM_CHARS_MIN: usize = 40;
+/// An AWS secret key: 30 bytes in base64.
+const AWS_SECRET_CHARS: usize = 40;
 /// The shortest run without separators in it: names and paths consist of shorter ones.
 const RANDOM_RUN_MIN: usize = 20;
 /// Bits a character; 40 random characters of base64 have about 4.9, words have about 4.
@@ -87,6 +89,12 @@ pub fn credential_under(name: &str, value: &str) -> Option<CredentialKind> {
 /// Returns what a text looks like or contains.
 pub fn credential_in(text: &str) -> Option<CredentialKind> {
     known_shape(text).or_else(|| text_credential(text))
+}
+
+/// Returns what a word of a message looks like, by its shape alone: a message may say "token: expired".
+pub fn credential_shape(word: &str) -> Option<CredentialKind> {
+    let in_url = || has_password_in_url(word).then_some(CredentialKind::Password);
+    known_shape(word).or_else(in_url).or_else(|| words(word).find_map(random))
 }
 
 /// Shapes that are a credential wherever they are.
@@ -212,9 +220,14 @@ fn random(word: &str) -> Option<CredentialKind> {
     }
     let has = |is: fn(&u8) -> bool| bare.as_bytes().iter().any(is);
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+    if !is_mixed || bits_per_letter(bare) < RANDOM_BITS_MIN {
+        return None;
+    }
+    if bare.len() == AWS_SECRET_CHARS && !bare.contains(['-', '_']) {
+        return Some(CredentialKind::AwsKey);
+    }
     let longest = bare.split(['-', '_', '/', '=']).map(str::len).max().unwrap_or(0);
-    let is_random = is_mixed && longest >= RANDOM_RUN_MIN && bits_per_letter(bare) >= RANDOM_BITS_MIN;
-    is_random.then_some(CredentialKind::RandomText)
+    (longest >= RANDOM_RUN_MIN).then_some(CredentialKind::RandomText)
 }
 
 /// Shannon entropy of the letters of a text.
@@ -233,7 +246,7 @@ mod tests {
     use super::*;
 
     const JWT: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
-    const RANDOM: &str = "q7Hx2Lw9ZbT4mVfK0sYdR8nGpC3uJ6eA5iOxQ1kM";
+    const RANDOM: &str = "q7Hx2Lw9ZbT4mVfK0sYdR8nGpC3uJ6eA5iOxQ1kMa";
 
     #[test]
     fn keys_tokens_and_passwords_are_recognised() {
@@ -266,6 +279,7 @@ mod tests {
             ("the key itself", "DB_PASSWORD", "hunter2", CredentialKind::Password),
             ("a URL", "dsn", "postgres://app:hunter2@db:5432/x", CredentialKind::Password),
             ("random text", "x", RANDOM, CredentialKind::RandomText),
+            ("AWS secret key alone", "x", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", CredentialKind::AwsKey),
         ];
         for (case, name, value, expected) in cases {
             assert_eq!(credential_under(name, value), Some(expected), "case: {case}");
