@@ -509,10 +509,17 @@ pub fn sheet() -> ObjectSheet {
     }
 }
 
-/// An object with one value that looks like a credential.
+/// An object with one value that looks like a credential, masked.
 pub fn sheet_of_config_map() -> ObjectSheet {
-    let yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ext-auth-ca-old\n  namespace: openshift-config\n\
-                data:\n  db-password: <7 bytes, looks like a password>";
+    sheet_with_password("<7 bytes, looks like a password>")
+}
+
+/// The same with this value.
+pub fn sheet_with_password(password: &str) -> ObjectSheet {
+    let yaml = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ext-auth-ca-old\n  namespace: openshift-config\n\
+         data:\n  db-password: {password}"
+    );
     ObjectSheet {
         title: "ConfigMap openshift-config/ext-auth-ca-old".to_owned(),
         yaml: yaml.lines().map(str::to_owned).collect(),
