@@ -352,7 +352,7 @@ impl Console {
             self.model.area,
             &mut buffer,
         );
-        capture::text(&buffer)
+        capture::text(&buffer).into()
     }
 
     #[track_caller]

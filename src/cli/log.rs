@@ -1,15 +1,20 @@
 //! The log: a file the user names, or the console's own in the state folder; never the terminal.
 //!
-//! Invariants: only lines of trueup are logged. kube logs whole bodies when decoding fails, so other crates are off, and
-//! no environment variable turns them on.
+//! Invariants:
+//! - only lines of trueup are logged. kube logs whole bodies when decoding fails, so other crates are off, and no
+//!   environment variable turns them on;
+//! - an event is one line of printable text, whatever its values hold.
 
 use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+use trueup_core::engine::text::Printable;
 
 use super::args::Globals;
 use super::error::CliError;
@@ -49,8 +54,35 @@ pub fn start(globals: &Globals) -> Result<Option<WorkerGuard>, CliError> {
     })?;
     let (writer, guard) = tracing_appender::non_blocking(file);
     let filter = EnvFilter::new(if globals.verbose { "off,trueup=debug" } else { "off,trueup=info" });
+    let writer = PrintableEvents(writer);
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false).init();
     Ok(Some(guard))
+}
+
+/// Writes each event as one printable line.
+#[derive(Clone)]
+struct PrintableEvents<W>(W);
+
+impl<'w> MakeWriter<'w> for PrintableEvents<NonBlocking> {
+    type Writer = Self;
+
+    fn make_writer(&'w self) -> Self {
+        self.clone()
+    }
+}
+
+impl<W: Write> Write for PrintableEvents<W> {
+    /// Takes one event: the formatter writes each with one call.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        let line = Printable::line(text.strip_suffix('\n').unwrap_or(&text)).ended();
+        self.0.write_all(line.as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Opens a log to append to it. A link is not followed, and the mode of a file that exists is not changed.
@@ -86,6 +118,15 @@ mod tests {
         assert_eq!(own(&state).unwrap(), path);
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
         assert_eq!(std::fs::metadata(path.with_extension("log.1")).unwrap().len(), OWN_BYTES_MAX + 1);
+    }
+
+    #[test]
+    fn a_value_cannot_forge_a_line_or_steer_the_terminal_of_a_reader() {
+        let mut log = PrintableEvents(Vec::new());
+        log.write_all("INFO cluster=a\n2026 INFO forged\x1b[2J\u{202e}\u{9b}\n".as_bytes()).unwrap();
+        log.write_all(b"INFO next\n").unwrap();
+        let text = String::from_utf8(log.0).unwrap();
+        assert_eq!(text, "INFO cluster=a\\u{a}2026 INFO forged\\u{1b}[2J\\u{202e}\\u{9b}\nINFO next\n");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use trueup_core::engine::text::Printable;
+
 /// Writes the text to `path`, replacing a regular file.
 ///
 /// # Guarantees
@@ -12,7 +14,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The reason, as one line.
-pub fn write_private(path: &Path, text: &str) -> Result<(), String> {
+pub fn write_private(path: &Path, text: &Printable) -> Result<(), String> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => return Err("it is a symbolic link, which is not followed".to_owned()),
         Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
@@ -46,7 +48,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("plan.json");
         fs::write(&path, "before").unwrap();
-        write_private(&path, "after").unwrap();
+        write_private(&path, &Printable::line("after")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "after");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -58,9 +60,9 @@ mod tests {
         let (real, link) = (dir.path().join("real"), dir.path().join("link"));
         fs::write(&real, "before").unwrap();
         symlink(&real, &link).unwrap();
-        assert!(write_private(&link, "after").is_err_and(|message| message.contains("link")));
-        assert!(write_private(dir.path(), "after").is_err_and(|message| message.contains("regular")));
-        assert!(write_private(&dir.path().join("no/such"), "after").is_err());
+        assert!(write_private(&link, &Printable::line("after")).is_err_and(|message| message.contains("link")));
+        assert!(write_private(dir.path(), &Printable::line("after")).is_err_and(|message| message.contains("regular")));
+        assert!(write_private(&dir.path().join("no/such"), &Printable::line("after")).is_err());
         assert_eq!(fs::read_to_string(&real).unwrap(), "before");
     }
 }

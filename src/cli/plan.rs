@@ -52,9 +52,9 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, location: Loca
     let page = page(context, &planned, matches);
     let text = match args.format {
         PlanFormat::Table => output::table(&page),
-        PlanFormat::Json => planned.plan.file_text(),
-        PlanFormat::Markdown => output::markdown(&page),
-        PlanFormat::Csv => output::csv(&page),
+        PlanFormat::Json => planned.plan.file_text().into(),
+        PlanFormat::Markdown => output::markdown(&page).into(),
+        PlanFormat::Csv => output::csv(&page).into(),
     };
     note_unmatched_selection(context, args, &planned.plan);
     let printed = watch::current_states(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;

@@ -11,11 +11,15 @@ use super::terminal::write_stderr;
 
 /// Applies the settings. A system that does not allow one of them keeps its own.
 pub fn prepare() {
+    forbid_core_dumps();
+    std::panic::set_hook(Box::new(|info| write_stderr(&sentence(info.location()))));
+}
+
+fn forbid_core_dumps() {
     let core = getrlimit(Resource::Core);
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), ..core });
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    std::panic::set_hook(Box::new(|info| write_stderr(&sentence(info.location()))));
 }
 
 fn sentence(location: Option<&Location<'_>>) -> String {
@@ -26,6 +30,18 @@ fn sentence(location: Option<&Location<'_>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Core files and `/proc/PID/mem` would hold every credential of the process.
+    #[test]
+    fn the_process_writes_no_core_file_and_is_not_dumpable() {
+        forbid_core_dumps();
+        assert_eq!(getrlimit(Resource::Core).current, Some(0));
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::process::{DumpableBehavior, dumpable_behavior};
+            assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        }
+    }
 
     #[test]
     fn a_panic_is_one_sentence_with_its_place_and_no_message() {

@@ -39,9 +39,9 @@ fn text(context: &Context, format: PlanFormat, plan: &Plan) -> String {
     let page = Page { plan, created: BTreeMap::new(), now, zone, terminal: context.terminal, matches };
     match format {
         PlanFormat::Table => output::table(&page),
-        PlanFormat::Json => plan.file_text(),
-        PlanFormat::Markdown => output::markdown(&page),
-        PlanFormat::Csv => output::csv(&page),
+        PlanFormat::Json => plan.file_text().into(),
+        PlanFormat::Markdown => output::markdown(&page).into(),
+        PlanFormat::Csv => output::csv(&page).into(),
     }
 }
 

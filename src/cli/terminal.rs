@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::args::ColorWhen;
 use super::error::CliError;
-use trueup_core::engine::text::Charset;
+use trueup_core::engine::text::{Charset, Printable};
 use trueup_core::world::ClusterName;
 
 /// How to print.
@@ -175,9 +175,9 @@ impl ProgressLine {
     }
 }
 
-/// Writes a line to stderr. A failure is ignored: it could not be reported.
+/// Writes a line to stderr, escaped. A failure is ignored: it could not be reported.
 pub fn write_stderr(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", Printable::line(line));
 }
 
 #[cfg(test)]

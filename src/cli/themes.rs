@@ -30,7 +30,7 @@ pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
 fn table(context: &Context, themes: &Themes) -> String {
     let paint = |buffer: &Buffer| match context.terminal.color {
         Color::On => capture::ansi(buffer, console_settings::depth(context)),
-        Color::Off => capture::text(buffer),
+        Color::Off => capture::text(buffer).into(),
     };
     let width = context.terminal.width.unwrap_or(WIDTH);
     let mut page = String::new();

@@ -1,6 +1,7 @@
 //! Effects of an event, as data.
 
 use super::task::Task;
+use trueup_core::engine::text::Printable;
 
 /// Effects of one event.
 #[derive(Debug, Default)]
@@ -16,19 +17,19 @@ pub struct Effects {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TerminalRequest {
     /// Copy text to the clipboard.
-    Copy(String),
+    Copy(Printable),
     /// Redraw the whole screen.
     Repaint,
     /// Suspend the process until SIGCONT.
     Suspend,
     /// Run the user's pager with this text.
-    Page(String),
+    Page(Printable),
     /// Capture or release the mouse.
     Mouse(MouseHold),
     /// Save the screen as text and SVG.
     SaveScreen,
     /// Alert a user whose terminal is not focused.
-    Alert(Alert, String),
+    Alert(Alert, Printable),
     /// Run a cluster's credential plugin on the terminal.
     RunPlugin(String),
 }

@@ -33,6 +33,7 @@ use super::terminal::{
 use super::theme::{GlyphSet, Theme, Themes};
 use super::update::update;
 use super::view::{Appearance, view};
+use trueup_core::engine::text::Printable;
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::Update;
 
@@ -325,7 +326,7 @@ impl Shell {
             TerminalRequest::Mouse(MouseHold::Released) => self.screen.release(Mode::Mouse)?,
             TerminalRequest::SaveScreen => self.save_screen(),
             TerminalRequest::Alert(how, text) => self.screen.say(&alert(how, &text, self.is_tmux))?,
-            TerminalRequest::Page(text) => self.page(&text).await?,
+            TerminalRequest::Page(text) => self.page(text).await?,
             TerminalRequest::RunPlugin(cluster) => self.log_in(&ClusterName::new(cluster.as_str())).await?,
             TerminalRequest::Suspend => self.rest(Stop::Job).await?,
         }
@@ -383,9 +384,8 @@ impl Shell {
     }
 
     /// Runs the user's pager.
-    async fn page(&mut self, text: &str) -> io::Result<()> {
+    async fn page(&mut self, text: Printable) -> io::Result<()> {
         let (reader, mut writer) = io::pipe()?;
-        let text = text.to_owned();
         // A pipe buffers only a few pages; the pager may exit early.
         let writing = tokio::task::spawn_blocking(move || writer.write_all(text.as_bytes()));
         let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
@@ -430,7 +430,7 @@ impl Shell {
                 let (done, all) = (run.done(), run.rows.len());
                 (format!("{done}/{all}"), progress_title("trueup", done, all))
             }
-            None => ("trueup".to_owned(), title("trueup")),
+            None => ("trueup".to_owned(), title(&Printable::line("trueup"))),
         };
         if self.titled != text {
             self.titled = text;

@@ -3,7 +3,7 @@
 //! Invariants:
 //! - a task is data; nothing here does IO;
 //! - a reply carries the id of its request, so that late replies can be dropped;
-//! - no reply contains secret bytes: objects are masked.
+//! - no reply contains secret bytes: objects are masked ([`trueup_core::redact`]).
 //!
 //! Elsewhere: executing tasks ([`ConsoleServices`] is implemented by `cli`).
 
@@ -19,7 +19,9 @@ use super::settings::{ModelSettings, SettingsReload};
 use trueup_checks::{CheckDescription, Panel};
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, Answers, CheckName, Chosen, Explanation, ObjectRef, Plan, SubjectId};
+use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
 /// Id of a request. A later request of the same kind replaces earlier ones.
@@ -61,6 +63,8 @@ pub enum Task {
         ask: RequestId,
         cluster: ClusterName,
         target: ObjectRef,
+        /// Whether values that look like a credential are read, too.
+        values: CredentialValues,
     },
     /// Run a check's query.
     Answer {
@@ -78,7 +82,7 @@ pub enum Task {
     Resync,
     Save {
         file: SavedFile,
-        text: String,
+        text: Printable,
     },
     /// Accept a finding until a day.
     Accept {
@@ -246,6 +250,8 @@ pub struct ObjectSheet {
     pub title: String,
     /// YAML, secrets as lengths.
     pub yaml: Vec<String>,
+    /// How many values look like a credential. They are masked unless the request asked for them.
+    pub credentials: usize,
     /// Its events, newest last.
     pub events: Result<Vec<String>, String>,
 }

@@ -23,6 +23,7 @@ use super::tests::fixtures;
 use super::theme::{Theme, Themes};
 use super::update::update;
 use super::view::{Appearance, view};
+use trueup_core::redact::CredentialValues;
 use trueup_fleet::live::Update;
 
 /// Screen sizes of the snapshots: narrow, classic, detail beside the list, large.
@@ -188,7 +189,7 @@ impl TestConsole {
         let mut buffer = Buffer::empty(self.model.area);
         let appearance = Appearance { theme: Theme::default(), signs: self.model.signs };
         self.hits = view(&self.model, &appearance, self.model.area, &mut buffer).hits;
-        capture::text(&buffer)
+        capture::text(&buffer).into()
     }
 
     /// The screen in every size, one below the other.
@@ -258,7 +259,13 @@ fn said(task: &Task) -> String {
         }
         Task::Stop => "stop".to_owned(),
         Task::ReadHistory { .. } => "read history".to_owned(),
-        Task::ReadObject { ask: _, cluster, target } => format!("read {cluster} {} {}", target.kind, target.name),
+        Task::ReadObject { ask: _, cluster, target, values } => {
+            let values = match values {
+                CredentialValues::Masked => "",
+                CredentialValues::Shown => " with credentials",
+            };
+            format!("read {cluster} {} {}{values}", target.kind, target.name)
+        }
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),
         Task::Reconnect(cluster) => format!("reconnect {cluster}"),

@@ -6,4 +6,5 @@ pub mod fixtures;
 mod invariants;
 mod key_names;
 mod mouse;
+mod outgoing_text;
 mod screens;

@@ -33,9 +33,12 @@ pub async fn watched() -> Watched {
     let guest = sim("guest-a", 2, &[GUEST_CONFIG]);
     for name in ["client", "old-client"] {
         let applied = json!({"data": {"clientSecret": canaries.next_base64()}}).to_string();
+        let labels = json!({LABELS[0]: "true", LABELS[1]: "true", "team": canaries.next()});
+        let annotations = json!({"kubectl.kubernetes.io/last-applied-configuration": applied,
+            "openshift.io/token-secret.value": canaries.next(), "kapp.k14s.io/original": canaries.next(),
+            "objectset.rio.cattle.io/applied": canaries.next_base64()});
         let secret = json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
-            "metadata": {"name": name, "namespace": "openshift-config", "labels": {LABELS[0]: "true", LABELS[1]: "true"},
-                "annotations": {"kubectl.kubernetes.io/last-applied-configuration": applied}},
+            "metadata": {"name": name, "namespace": "openshift-config", "labels": labels, "annotations": annotations},
             "data": {"clientSecret": canaries.next_base64()}});
         guest.seed(secret).unwrap();
     }

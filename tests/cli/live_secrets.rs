@@ -118,7 +118,7 @@ async fn locked(token: &str) -> (Listening, String) {
 async fn nothing_that_a_plugin_prints_is_in_any_output() {
     let mut canaries = Canaries::default();
     let c = &mut canaries;
-    let (token, wrong, garbage) = (c.next(), c.next(), c.next());
+    let (token, wrong, garbage, claims) = (c.next(), c.next(), c.next(), c.next_base64());
     let (_port, server) = locked(&token).await;
     let dir = folder(&[]);
     let fails = format!("{}\necho login with {wrong} failed >&2\nexit 3", credential(&wrong));
@@ -130,6 +130,11 @@ async fn nothing_that_a_plugin_prints_is_in_any_output() {
         ),
         ("a token that is refused", credential(&wrong), "401 Unauthorized"),
         ("garbage", format!("echo {garbage}"), "it is not an ExecCredential"),
+        (
+            "another token on stderr",
+            format!("echo bearer eyJhbGciOiJSUzI1NiJ9.{}.c2ln expired >&2\nexit 3", claims.trim_end_matches('=')),
+            "plugin failed (exit status: 3), saying: bearer … expired",
+        ),
         ("a token, repeated with an error", fails, "plugin failed (exit status: 3), saying: login with"),
     ];
     for (case, script, expected) in cases {

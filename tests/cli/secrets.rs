@@ -32,6 +32,17 @@ fn no_secret_value_is_in_any_output() {
                 &format!("  annotations: {{ kubectl.kubernetes.io/last-applied-configuration: '{{\"data\":{{\"a\":\"{}\"}}}}' }}\n  labels", c(true)),
             ),
         ),
+        (
+            "metadata.yaml",
+            secret("metadata", "").replace(
+                "labels: {",
+                &format!(
+                    "annotations: {{ openshift.io/token-secret.value: {}, kapp.k14s.io/original: '{{\"a\":\"{}\"}}', \
+                     objectset.rio.cattle.io/applied: {} }}\n  labels: {{ team: {}, ",
+                    c(false), c(true), c(true), c(false)
+                ),
+            ),
+        ),
         ("managed.yaml", secret("managed", "").replace("  labels", &format!("  managedFields: [ {{ x: {} }} ]\n  labels", c(false)))),
         ("broken.yaml", secret("broken", &format!("data: {{ a: {} \n  - {}: [", c(false), c(false)))),
         ("twice.yaml", secret("twice", &format!("data: {{ a: {}, a: {} }}", c(false), c(false)))),
@@ -59,7 +70,8 @@ fn no_secret_value_is_in_any_output() {
         ("clusters/mgmt/hosted.yaml", HOSTED),
         ("clusters/guest-a/config.yaml", GUEST_CONFIG),
     ]);
-    for (name, text) in &files[..3] {
+    let is_metadata = |(name, _): &&(&str, String)| *name == "metadata.yaml";
+    for (name, text) in files[..3].iter().chain(files.iter().find(is_metadata)) {
         fs::write(clean.path().join("clusters/guest-a").join(name), text).unwrap();
     }
     for dir in [&dir, &clean] {

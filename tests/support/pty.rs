@@ -124,7 +124,7 @@ impl Program {
             bytes,
             terminal,
             termios_before,
-            bytes_seen: 0,
+            transcript: Vec::new(),
         }
     }
 }
@@ -139,7 +139,8 @@ pub struct Pty {
     bytes: Receiver<Vec<u8>>,
     terminal: vt100::Parser<Watch>,
     termios_before: String,
-    bytes_seen: usize,
+    /// Everything the program wrote.
+    transcript: Vec<u8>,
 }
 
 /// Modes that are on. All off is how a program finds a terminal and has to leave it.
@@ -242,11 +243,11 @@ impl Pty {
 
     /// How many bytes come in this time: for the proof that an idle program writes none.
     pub fn bytes_within(&mut self, time: Duration) -> usize {
-        let (start, before) = (Instant::now(), self.bytes_seen);
+        let (start, before) = (Instant::now(), self.transcript.len());
         while let Some(left) = time.checked_sub(start.elapsed()) {
             self.pump(left);
         }
-        self.bytes_seen - before
+        self.transcript.len() - before
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
@@ -302,6 +303,11 @@ impl Pty {
         &self.terminal.callbacks().title
     }
 
+    /// Everything the program wrote so far.
+    pub fn transcript(&self) -> &[u8] {
+        &self.transcript
+    }
+
     /// What was copied last, as base64.
     pub fn clipboard(&self) -> &str {
         &self.terminal.callbacks().clipboard
@@ -351,7 +357,7 @@ impl Pty {
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
-        self.bytes_seen += bytes.len();
+        self.transcript.extend_from_slice(bytes);
         self.terminal.process(bytes);
         let answers = std::mem::take(&mut self.terminal.callbacks_mut().answers);
         if !answers.is_empty() {

@@ -15,6 +15,7 @@ use trueup::console::terminal::{
 };
 
 use crate::pty::Program;
+use trueup_core::engine::text::Printable;
 
 const PLAY: &str = "TRUEUP_TEST_PLAY";
 
@@ -109,8 +110,8 @@ impl Stage {
                 KeyCode::Char('n') => self.edit_with_nothing().await?,
                 KeyCode::Char('m') => self.screen.release(Mode::Mouse)?,
                 KeyCode::Char('M') => self.screen.take(Mode::Mouse)?,
-                KeyCode::Char('c') => self.screen.say(&copy("copied", false).unwrap())?,
-                KeyCode::Char('t') => self.screen.say(&title("a title"))?,
+                KeyCode::Char('c') => self.screen.say(&copy(&Printable::line("copied"), false).unwrap())?,
+                KeyCode::Char('t') => self.screen.say(&title(&Printable::line("a title")))?,
                 KeyCode::Char('l') => self.ask()?,
                 other => self.line = format!("key {other}"),
             },

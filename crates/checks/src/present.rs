@@ -5,6 +5,7 @@
 use jiff::Timestamp;
 
 use trueup_core::engine::State;
+use trueup_core::engine::text::Printable;
 
 /// A column of a check's list, beside those every list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,10 +78,10 @@ pub enum Panel {
         title: &'static str,
         links: Vec<Step>,
     },
-    /// A command for a shell, to be copied. Whatever of it came from a cluster is quoted.
+    /// A command for a shell, to be copied ([`trueup_core::engine::text::ShellCommand`]).
     Command {
         title: &'static str,
-        command: String,
+        command: Printable,
     },
     /// So much of so much.
     Bar {

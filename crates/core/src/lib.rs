@@ -4,6 +4,7 @@
 //! - [`decode`]: objects as JSON become facts; secret bytes end here.
 //! - [`kubeconfig`]: a kubeconfig as it is written.
 //! - [`named_enum`]: enums with the names that plans, screens and settings use.
+//! - [`redact`]: what of an object may be shown.
 //! - [`engine`]: findings become a plan with gates, tiers and an id; an approved plan is applied, journalled and can be
 //!   undone. Everything but the executor, the journal and the vault is pure.
 
@@ -13,4 +14,5 @@ mod named_enum;
 pub mod decode;
 pub mod engine;
 pub mod kubeconfig;
+pub mod redact;
 pub mod world;

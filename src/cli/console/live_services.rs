@@ -20,7 +20,9 @@ use crate::console::run::Login;
 use crate::console::task::{
     ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply, TypedApproval,
 };
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, ObjectRef, SubjectId};
+use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::{Command, Live};
 use trueup_operate::{Fleet, may_probe, probe_one};
@@ -64,7 +66,7 @@ impl ConsoleServices for LiveServices {
             Task::Apply(approval) => self.apply(*approval),
             Task::Stop => self.stop.store(true, Ordering::SeqCst),
             Task::ReadHistory { asked } => self.read_history(asked),
-            Task::ReadObject { ask, cluster, target } => self.read_object(ask, cluster, target),
+            Task::ReadObject { ask, cluster, target, values } => self.read_object(ask, cluster, target, values),
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
@@ -131,10 +133,10 @@ impl LiveServices {
         spawn_answering(self.replies.clone(), on_panic, work);
     }
 
-    fn read_object(&self, ask: RequestId, cluster: ClusterName, target: ObjectRef) {
+    fn read_object(&self, ask: RequestId, cluster: ClusterName, target: ObjectRef, values: CredentialValues) {
         let fleet = self.fleet.clone();
         let work = async move {
-            let object = objects::read(&fleet, &cluster, &target).await.map(Box::new);
+            let object = objects::read(&fleet, &cluster, &target, values).await.map(Box::new);
             TaskReply::Object { ask, object }
         };
         spawn_answering(self.replies.clone(), move |message| TaskReply::Object { ask, object: Err(message) }, work);
@@ -179,7 +181,7 @@ impl LiveServices {
         );
     }
 
-    fn save(&self, file: SavedFile, text: String) {
+    fn save(&self, file: SavedFile, text: Printable) {
         let named = file.clone();
         let work = move || {
             let path = saving::save(&file, &text);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::out_file::write_private;
 use crate::console::model::Remembered;
 use trueup_core::engine::journal::StateFolder;
+use trueup_core::engine::text::Printable;
 
 const FILE: &str = "console.json";
 /// Version of the file format.
@@ -54,7 +55,7 @@ pub fn remember(state: &Path, fleet: &str, console: Remembered, now: Timestamp) 
         oldest.and_then(|name| memory.fleets.remove(&name));
     }
     let text = serde_json::to_string_pretty(&memory).map_err(|error| error.to_string())?;
-    write_private(&folder.path().join(FILE), &(text + "\n"))
+    write_private(&folder.path().join(FILE), &Printable::json(&text).ended())
 }
 
 fn read(state: &Path) -> Result<Memory, String> {

@@ -9,6 +9,7 @@ use jiff::Zoned;
 use crate::cli::out_file::write_private;
 use crate::console::task::SavedFile;
 use trueup_core::engine::short_id;
+use trueup_core::engine::text::Printable;
 
 /// Lines of the log that the console shows.
 const LOG_LINES: usize = 2_000;
@@ -17,7 +18,7 @@ const LOG_LINES: usize = 2_000;
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn save(file: &SavedFile, text: &str) -> Result<String, String> {
+pub fn save(file: &SavedFile, text: &Printable) -> Result<String, String> {
     let path = PathBuf::from(name(file));
     write_private(&path, text).map_err(|cause| format!("{}: {cause}", path.display()))?;
     Ok(path.display().to_string())

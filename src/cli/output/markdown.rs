@@ -4,12 +4,13 @@
 
 use super::vocabulary::{accepted_note, place};
 use super::{Matches, Page};
-use trueup_core::engine::text::{Charset, printable};
+use crate::render::markdown::{escaped, header, row};
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Action, Finding, State};
 use trueup_core::world::ClusterIdentity;
 
 /// Renders the document.
-pub fn markdown(page: &Page<'_>) -> String {
+pub fn markdown(page: &Page<'_>) -> Printable {
     let plan = page.plan;
     let mut lines = vec![
         format!("# Plan `{}`", plan.id),
@@ -23,13 +24,12 @@ pub fn markdown(page: &Page<'_>) -> String {
         String::new(),
         "## Clusters".to_owned(),
         String::new(),
-        "| cluster | class | source | kube-system uid |".to_owned(),
-        "| --- | --- | --- | --- |".to_owned(),
     ];
+    lines.extend(header(&["cluster", "class", "source", "kube-system uid"]));
     for target in &plan.targets {
         let ClusterIdentity { kube_system_uid, ca_sha256: _, account } = &target.identity;
         let who = if account.is_empty() { kube_system_uid.clone() } else { format!("account {account}") };
-        lines.push(row(&[&target.cluster, target.class.as_str(), target.source.as_str(), &who]));
+        lines.push(row([&*target.cluster, target.class.as_str(), target.source.as_str(), &who]));
     }
     lines.extend([String::new(), "## Actions".to_owned(), String::new()]);
     lines.extend(actions(&plan.actions));
@@ -42,17 +42,15 @@ pub fn markdown(page: &Page<'_>) -> String {
     if folded > 0 {
         lines.extend([String::new(), format!("As expected: {folded}.")]);
     }
-    lines.join("\n") + "\n"
+    Printable::lines(&lines.join("\n")).ended()
 }
 
 fn actions(all: &[Action]) -> Vec<String> {
     if all.is_empty() {
         return vec!["None.".to_owned()];
     }
-    let mut lines = vec![
-        "| | id | tier | verb | cluster | target | reason | undo | blocked by |".to_owned(),
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |".to_owned(),
-    ];
+    let titles = ["", "id", "tier", "verb", "cluster", "target", "reason", "undo", "blocked by"];
+    let mut lines = Vec::from(header(&titles));
     let mut sorted: Vec<&Action> = all.iter().collect();
     sorted.sort_by(|one, other| one.finding().cmp(&other.finding()));
     for action in sorted {
@@ -61,9 +59,9 @@ fn actions(all: &[Action]) -> Vec<String> {
         let target = format!("{} {}", action.target.kind, place(&action.target));
         let tick = if action.selected { "x" } else { "" };
         let tier = action.tier.to_string();
-        lines.push(row(&[
+        lines.push(row([
             tick,
-            &action.id,
+            &*action.id,
             &tier,
             action.verb().as_str(),
             &action.cluster,
@@ -99,26 +97,4 @@ fn finding_lines(finding: &Finding) -> Vec<String> {
         lines.push(format!("- evidence {}: {} ({})", number + 1, escaped(&evidence.message), escaped(place.trim())));
     }
     lines
-}
-
-fn row(cells: &[&str]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-    format!("| {} |", cells.join(" | "))
-}
-
-/// Text that Markdown shows as it is.
-fn escaped(text: &str) -> String {
-    let mut safe = String::new();
-    for letter in printable(text, Charset::Unicode).chars() {
-        match letter {
-            '<' => safe.push_str("&lt;"),
-            '&' => safe.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '@' => {
-                safe.push('\\');
-                safe.push(letter);
-            }
-            _ => safe.push(letter),
-        }
-    }
-    safe
 }

@@ -102,7 +102,7 @@ fn into_a_pipe_nothing_is_cut() {
 fn every_form_names_the_gate_that_is_shut() {
     let plan = plan();
     let page = page(&plan, None, Charset::Unicode, Matches::Listed);
-    for (form, text) in [("markdown", markdown(&page)), ("explain", explain_text(&page, &plan.findings[0]))] {
+    for (form, text) in [("markdown", markdown(&page).into()), ("explain", explain_text(&page, &plan.findings[0]))] {
         assert!(text.contains("not-complete: the list is older than 90 s; look again"), "{form}: {text}");
     }
     assert!(csv(&page).contains("a1 delete (not selected or blocked)"));

@@ -13,6 +13,7 @@ use ratatui::buffer::{Buffer, Cell, CellWidth as _};
 use ratatui::style::{Color, Modifier};
 
 use crate::console::terminal::{rgb_of_256, shown};
+use trueup_core::engine::text::Printable;
 
 /// Colours of the SVG for a terminal's palette.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +85,7 @@ const BASELINE: f64 = 13.0;
 const MARGIN: f64 = 12.0;
 
 /// Renders the buffer.
-pub fn svg(buffer: &Buffer, palette: &Palette) -> String {
+pub fn svg(buffer: &Buffer, palette: &Palette) -> Printable {
     let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
     let (width, height) = (columns * CELL_WIDTH + 2.0 * MARGIN, rows * CELL_HEIGHT + 2.0 * MARGIN);
     let mut out = String::new();
@@ -108,7 +109,7 @@ pub fn svg(buffer: &Buffer, palette: &Palette) -> String {
         }
     }
     line(&mut out, format_args!("</svg>"));
-    out
+    Printable::lines(&out)
 }
 
 /// Adjacent cells of one style.

@@ -3,9 +3,10 @@
 use ratatui::buffer::{Buffer, CellWidth as _};
 
 use crate::console::terminal::shown;
+use trueup_core::engine::text::Printable;
 
 /// Returns the rows without trailing spaces.
-pub fn text(buffer: &Buffer) -> String {
+pub fn text(buffer: &Buffer) -> Printable {
     let mut lines = String::new();
     for y in buffer.area.rows() {
         let start = lines.len();
@@ -20,7 +21,7 @@ pub fn text(buffer: &Buffer) -> String {
         lines.truncate(start + kept);
         lines.push('\n');
     }
-    lines
+    Printable::lines(&lines)
 }
 
 #[cfg(test)]
@@ -30,13 +31,13 @@ mod tests {
     #[test]
     fn trailing_spaces_and_cells_of_wide_characters_are_dropped() {
         let buffer = Buffer::with_lines(["┌ 名前 ──┐", "  a       ", "          ", "└────────┘"]);
-        assert_eq!(text(&buffer), "┌ 名前 ──┐\n  a\n\n└────────┘\n");
+        assert_eq!(&*text(&buffer), "┌ 名前 ──┐\n  a\n\n└────────┘\n");
     }
 
     #[test]
     fn control_characters_never_reach_a_file() {
         let mut buffer = Buffer::with_lines(["abc"]);
         buffer.cell_mut((1, 0)).unwrap().set_symbol("\u{202e}");
-        assert_eq!(text(&buffer), "a\u{fffd}c\n");
+        assert_eq!(&*text(&buffer), "a\u{fffd}c\n");
     }
 }

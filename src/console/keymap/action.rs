@@ -111,6 +111,7 @@ actions! {
     SortReverse "sort-reverse" Choosing "reverse" "Reverse the sort order";
 
     ViewObject "view-object" Looking "view yaml" "Show the object as YAML, secrets masked";
+    Reveal "reveal" Looking "reveal" "Show or mask values of an object that look like a credential; never those of a Secret";
     Events "events" Looking "events" "Show the events of the object";
     OpenReferrer "open-referrer" Looking "open referrer" "Go to the object that references this one";
     ToggleDiff "toggle-diff" Looking "diff" "Switch the diff: text, fields, or none";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::console::task::{ObjectSheet, RequestId, SubjectDetail};
 use trueup_core::engine::{ObjectRef, SubjectId};
+use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
 /// The detail beside a list.
@@ -29,6 +30,8 @@ pub struct ObjectView {
     pub cluster: ClusterName,
     pub target: ObjectRef,
     pub tab: ObjectTab,
+    /// What the request asked for. Another object is masked again.
+    pub values: CredentialValues,
     pub sheet: Option<Result<Box<ObjectSheet>, String>>,
 }
 
@@ -36,6 +39,13 @@ pub struct ObjectView {
 pub enum ObjectTab {
     Yaml,
     Events,
+}
+
+impl ObjectView {
+    /// Whether the object has values that look like a credential and can be shown.
+    pub fn has_credentials(&self) -> bool {
+        matches!(&self.sheet, Some(Ok(sheet)) if sheet.credentials > 0)
+    }
 }
 
 impl Detail {

@@ -10,6 +10,7 @@ use crate::console::task::{Planned, RequestId, TaskReply, Tried};
 use crate::console::testing::TestConsole;
 use trueup_checks::Panel;
 use trueup_core::engine::executor::Report;
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{State, Tier};
 use trueup_fleet::live::Update;
 
@@ -434,7 +435,7 @@ fn copied_commands_name_the_object_and_are_shell_quoted() {
     stage.data(Update::of([(id, Some(fixtures::held(State::Error, "unreadable", 0)))]));
     stage.keys("1 /name~rm enter K");
     let command = "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml";
-    assert_eq!(stage.wishes, [TerminalRequest::Copy(command.to_owned())]);
+    assert_eq!(stage.wishes, [TerminalRequest::Copy(Printable::line(command))]);
 }
 
 /// A screen, and whether its keys find all they may need.
@@ -505,7 +506,7 @@ fn a_command_in_the_detail_is_copied_from_there() {
     let subject = stage.model.subject().unwrap();
     let mut detail = fixtures::subject_detail(&subject);
     let command = "oc login https://api.example:6443 --issuer-url https://idp.example";
-    detail.panels.push(Panel::Command { title: "LOG IN", command: command.to_owned() });
+    detail.panels.push(Panel::Command { title: "LOG IN", command: Printable::line(command) });
     let ask = stage.model.detail.ask;
     stage.reply(TaskReply::Explained { ask, detail: Some(Box::new(detail)) });
     stage.keys("K");
@@ -513,7 +514,7 @@ fn a_command_in_the_detail_is_copied_from_there() {
     assert!(from_the_list.starts_with("kubectl --context guest-payments get secret"), "{from_the_list}");
     stage.forget();
     stage.keys("enter K");
-    assert_eq!(stage.wishes, [TerminalRequest::Copy(command.to_owned())]);
+    assert_eq!(stage.wishes, [TerminalRequest::Copy(Printable::line(command))]);
 }
 
 #[test]

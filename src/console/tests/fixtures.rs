@@ -501,9 +501,29 @@ pub fn sheet() -> ObjectSheet {
     ObjectSheet {
         title: "Secret openshift-config/ext-auth-client-old".to_owned(),
         yaml: yaml.lines().map(str::to_owned).collect(),
+        credentials: 0,
         events: Ok(vec![
             "09:02:11  Normal  Synced  the copy was made by the control plane operator".to_owned(),
             "09:58:40  Warning  NotReferenced  no provider names it".to_owned(),
         ]),
+    }
+}
+
+/// An object with one value that looks like a credential, masked.
+pub fn sheet_of_config_map() -> ObjectSheet {
+    sheet_with_password("<7 bytes, looks like a password>")
+}
+
+/// The same with this value.
+pub fn sheet_with_password(password: &str) -> ObjectSheet {
+    let yaml = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ext-auth-ca-old\n  namespace: openshift-config\n\
+         data:\n  db-password: {password}"
+    );
+    ObjectSheet {
+        title: "ConfigMap openshift-config/ext-auth-ca-old".to_owned(),
+        yaml: yaml.lines().map(str::to_owned).collect(),
+        credentials: 1,
+        events: Ok(Vec::new()),
     }
 }

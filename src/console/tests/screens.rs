@@ -408,6 +408,19 @@ fn object() -> States {
     vec![
         ("being read", opened(None, "")),
         ("as YAML", opened(Some(Ok(fixtures::sheet())), "")),
+        ("with a credential", opened(Some(Ok(fixtures::sheet_of_config_map())), "")),
+        ("with a credential on purpose", {
+            full(|stage| {
+                for (keys, sheet) in [
+                    ("1 j v", fixtures::sheet_of_config_map()),
+                    ("x", fixtures::sheet_with_password("hunter2")),
+                ] {
+                    stage.keys(keys);
+                    let ask = stage.model.object.as_ref().unwrap().ask;
+                    stage.reply(TaskReply::Object { ask, object: Ok(Box::new(sheet)) });
+                }
+            })
+        }),
         ("its events", opened(Some(Ok(fixtures::sheet())), "e")),
         ("no events", opened(Some(Ok(quiet)), "e")),
         ("unreadable events", opened(Some(Ok(secretive)), "e")),

@@ -10,6 +10,7 @@ use crate::console::model::{
 use crate::console::table::Direction;
 use crate::console::task::Task;
 use trueup_core::engine::ObjectRef;
+use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
 /// How far a key moves the divider, in percent.
@@ -67,6 +68,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::SortReverse => sort(model, Sorting::Reverse),
         Action::ViewObject => object(model, ObjectTab::Yaml),
         Action::Events => object(model, ObjectTab::Events),
+        Action::Reveal => reveal(model),
         Action::OpenReferrer => repair::open_referrer(model),
         Action::ToggleDiff => toggle_diff(model),
         Action::Question => palette::open_forms(model),
@@ -292,9 +294,38 @@ fn object(model: &mut Model, tab: ObjectTab) -> Effects {
 
 /// Opens the screen of one object.
 pub fn open_object(model: &mut Model, cluster: ClusterName, target: ObjectRef, tab: ObjectTab) -> Effects {
+    let values = CredentialValues::Masked;
+    let read = read_object(model, cluster, target, tab, values);
+    go(model, ScreenId::Object).with(read)
+}
+
+/// Reads an object for its screen.
+fn read_object(
+    model: &mut Model,
+    cluster: ClusterName,
+    target: ObjectRef,
+    tab: ObjectTab,
+    values: CredentialValues,
+) -> Task {
     let ask = model.next_request();
-    model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, sheet: None });
-    go(model, ScreenId::Object).with(Task::ReadObject { ask, cluster, target })
+    model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, values, sheet: None });
+    Task::ReadObject { ask, cluster, target, values }
+}
+
+/// Reads the object again, with the values that look like a credential, or without them.
+fn reveal(model: &mut Model) -> Effects {
+    let Some(view) = model.object.as_ref().filter(|_| model.screen() == ScreenId::Object) else {
+        return say(model, "no object is shown");
+    };
+    if !view.has_credentials() {
+        return say(model, "no masked value can be shown: nothing looks like a credential, and Secrets stay masked");
+    }
+    let values = match view.values {
+        CredentialValues::Masked => CredentialValues::Shown,
+        CredentialValues::Shown => CredentialValues::Masked,
+    };
+    let (cluster, target) = (view.cluster.clone(), view.target.clone());
+    Effects::redraw().with(read_object(model, cluster, target, ObjectTab::Yaml, values))
 }
 
 fn toggle_diff(model: &mut Model) -> Effects {

@@ -10,6 +10,7 @@ use crate::console::event::Focus;
 use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused, shown_name};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, State, SubjectId};
 use trueup_core::world::{ClusterName, Link};
 use trueup_fleet::live::Update;
@@ -189,7 +190,7 @@ fn alert(model: &mut Model, fresh: usize) -> Option<TerminalRequest> {
     let others = if bad.len() > 1 { format!(", and {} more", bad.len() - 1) } else { String::new() };
     let message = format!("{}: {} became {state_now}{others}", first.cluster, first.subject);
     model.alerted = Some(model.now);
-    Some(TerminalRequest::Alert(model.alert, message))
+    Some(TerminalRequest::Alert(model.alert, Printable::line(&message)))
 }
 
 #[cfg(test)]
@@ -275,7 +276,7 @@ mod tests {
             let at = now() + SignedDuration::from_secs(later);
             update(&mut model, Event { at, what: data }, &HitMap::default()).terminal
         };
-        let call = TerminalRequest::Alert(Alert::Bell, "a: Secret y became drift, and 1 more".to_owned());
+        let call = TerminalRequest::Alert(Alert::Bell, Printable::line("a: Secret y became drift, and 1 more"));
         assert_eq!(calls(Alert::Bell, Focus::Elsewhere, 60, State::Drift), [call]);
         for (case, alert, focus, later, state) in [
             ("switched off", Alert::Off, Focus::Elsewhere, 60, State::Drift),

@@ -1,25 +1,27 @@
 //! Copies, commands and files.
-
-use std::fmt::Write as _;
+//!
+//! Invariants: everything that leaves is [`Printable`]; names and values come from clusters and may hold anything.
 
 use super::act::say;
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{ExportForm, Model, Pane, PlanSheet, ScreenId};
 use crate::console::task::{SavedFile, Task};
 use crate::console::view;
+use crate::render::{csv, markdown};
 use trueup_checks::Panel;
 use trueup_checks::judgements::CurrentJudgement;
-use trueup_core::engine::text::{Charset, printable, shell_word};
+use trueup_core::engine::text::{Printable, ShellCommand};
 use trueup_core::engine::{ObjectRef, SubjectId};
 use trueup_core::world::Provider;
 
 /// Copies the name of the selected row.
 pub fn copy(model: &mut Model) -> Effects {
+    let line = |text: String| Printable::line(&text);
     let text = match model.screen() {
-        ScreenId::Fleet => model.fleet.list.cursor().map(ToString::to_string),
-        ScreenId::Check(_) => model.subject().map(|subject| subject.to_string()),
-        ScreenId::Plan => model.plan.as_ref().map(|sheet| sheet.plan.id.clone()),
-        ScreenId::Activity => model.activity.cursor().map(|entry| entry.plan.clone()),
+        ScreenId::Fleet => model.fleet.list.cursor().map(|name| line(name.to_string())),
+        ScreenId::Check(_) => model.subject().map(|subject| line(subject.to_string())),
+        ScreenId::Plan => model.plan.as_ref().map(|sheet| line(sheet.plan.id.clone())),
+        ScreenId::Activity => model.activity.cursor().map(|entry| line(entry.plan.clone())),
         ScreenId::Object | ScreenId::Logs => Some(view::text_of(model)),
     };
     copied(model, text)
@@ -46,22 +48,20 @@ pub fn copy_command(model: &mut Model) -> Effects {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
             command(view.cluster.as_str(), kind, namespace.as_deref(), name)
         }),
-        ScreenId::Fleet => model
-            .fleet
-            .list
-            .cursor()
-            .map(|name| format!("kubectl --context {} cluster-info", shell_word(name.as_str()))),
-        ScreenId::Activity => model
-            .activity
-            .cursor()
-            .map(|entry| format!("trueup history show {}", trueup_core::engine::short_id(&entry.plan))),
+        ScreenId::Fleet => {
+            let of = |name: &str| ShellCommand::new("kubectl").option("--context", name).words("cluster-info").line();
+            model.fleet.list.cursor().map(|name| of(name.as_str()))
+        }
+        ScreenId::Activity => model.activity.cursor().map(|entry| {
+            ShellCommand::new("trueup history show").operand(trueup_core::engine::short_id(&entry.plan)).line()
+        }),
         ScreenId::Logs => None,
     };
     copied(model, text)
 }
 
 /// The command shown by a panel of the detail.
-fn shown_command(model: &Model) -> Option<String> {
+fn shown_command(model: &Model) -> Option<Printable> {
     model.detail.content.as_ref()?.panels.iter().find_map(|panel| match panel {
         Panel::Command { command, .. } => Some(command.clone()),
         Panel::Lines { .. } | Panel::Strip { .. } | Panel::Chain { .. } | Panel::Bar { .. } => None,
@@ -84,13 +84,13 @@ pub fn export(model: &mut Model, form: ExportForm) -> Effects {
     };
     let rows = check.order.window(0..usize::MAX).filter_map(|id| Some((&**id, model.findings.get(id)?)));
     let (file, text) = match form {
-        ExportForm::Markdown => (SavedFile::ViewMarkdown, markdown(check.description.title, rows)),
-        ExportForm::Csv => (SavedFile::ViewCsv, csv(rows)),
+        ExportForm::Markdown => (SavedFile::ViewMarkdown, as_markdown(check.description.title, rows)),
+        ExportForm::Csv => (SavedFile::ViewCsv, as_csv(rows)),
     };
     Effects::redraw().with(Task::Save { file, text })
 }
 
-fn copied(model: &mut Model, text: Option<String>) -> Effects {
+fn copied(model: &mut Model, text: Option<Printable>) -> Effects {
     match text {
         Some(text) => {
             let shown = text.lines().next().unwrap_or_default().to_owned();
@@ -101,50 +101,37 @@ fn copied(model: &mut Model, text: Option<String>) -> Effects {
     }
 }
 
-fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> String {
-    let mut command = format!("kubectl --context {} get {}", shell_word(cluster), kind.to_lowercase());
-    if name != "*" {
-        command.push_str(&format!(" {}", shell_word(name)));
-    }
-    if let Some(namespace) = namespace {
-        command.push_str(&format!(" -n {}", shell_word(namespace)));
-    }
-    command + " -o yaml"
+fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> Printable {
+    let command = ShellCommand::new("kubectl").option("--context", cluster).words("get").operand(&kind.to_lowercase());
+    let command = if name == "*" { command } else { command.operand(name) };
+    let command = match namespace {
+        Some(namespace) => command.option("-n", namespace),
+        None => command,
+    };
+    command.words("-o yaml").line()
 }
 
 /// The command that finds a cloud resource: by its CRN, where it has one.
-fn cloud_command(provider: Option<Provider>, crn: Option<&str>, id: &str) -> Option<String> {
+fn cloud_command(provider: Option<Provider>, crn: Option<&str>, id: &str) -> Option<Printable> {
     let query = crn.map_or_else(|| id.to_owned(), |crn| format!("crn:\"{crn}\""));
-    Some(format!("{} {}", provider?.search_command()?, quoted(&query)))
+    Some(ShellCommand::new(provider?.search_command()?).operand(&query).line())
 }
 
-/// A shell-quoted word. Names from clusters may contain anything.
-fn quoted(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:@".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> String {
-    let mut text =
-        format!("# {title}\n\n| state | object | cluster | verdict | since |\n| --- | --- | --- | --- | --- |\n");
-    let safe = |text: &str| printable(text, Charset::Unicode).replace('|', "\\|");
+fn as_markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> Printable {
+    let mut lines = vec![format!("# {title}"), String::new()];
+    lines.extend(markdown::header(&["state", "object", "cluster", "verdict", "since"]));
     for (id, held) in rows {
         let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let object = safe(&format!("{} {place}{}", id.kind, id.called()));
+        let object = format!("{} {place}{}", id.kind, id.called());
         let (state, verdict) = (held.judgement.state.as_str(), held.judgement.verdict);
-        writeln!(text, "| {state} | {object} | {} | {verdict} | {} |", safe(id.cluster.as_str()), held.since)
-            .expect("writing to a string does not fail");
+        lines.push(markdown::row([state, &object, id.cluster.as_str(), verdict, &held.since.to_string()]));
     }
-    text
+    Printable::lines(&lines.join("\n")).ended()
 }
 
-fn csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> String {
-    let mut text = String::from("state,kind,namespace,name,cluster,verdict,codes,since\n");
-    for (id, held) in rows {
-        let fields = [
+fn as_csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> Printable {
+    let cells = |(id, held): (&SubjectId, &CurrentJudgement)| {
+        [
             held.judgement.state.as_str().to_owned(),
             id.kind.to_owned(),
             id.namespace.clone().unwrap_or_default(),
@@ -153,18 +140,7 @@ fn csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) ->
             held.judgement.verdict.to_owned(),
             held.judgement.codes.join(" "),
             held.since.to_string(),
-        ];
-        let line: Vec<String> = fields.iter().map(|field| csv_field(field)).collect();
-        writeln!(text, "{}", line.join(",")).expect("writing to a string does not fail");
-    }
-    text
-}
-
-fn csv_field(text: &str) -> String {
-    // Spreadsheets execute cells that start like a formula.
-    let text = match text.starts_with(['=', '+', '-', '@']) {
-        true => format!("'{text}"),
-        false => text.to_owned(),
+        ]
     };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    csv::table(["state", "kind", "namespace", "name", "cluster", "verdict", "codes", "since"], rows.map(cells))
 }

@@ -66,6 +66,9 @@ fn object(model: &Model) -> Vec<Action> {
         Some((ObjectTab::Events, Some(Ok(_)))) => vec![Action::ViewObject, Action::OpenPager, Action::Copy],
         Some((_, Some(Err(_)) | None)) | None => Vec::new(),
     };
+    if model.object.as_ref().is_some_and(|view| view.has_credentials()) {
+        actions.push(Action::Reveal);
+    }
     actions.extend([Action::CopyCommand, Action::Refresh, Action::Back]);
     actions
 }

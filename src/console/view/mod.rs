@@ -36,6 +36,7 @@ use super::terminal::Cursor;
 use super::theme::{GlyphSet, Glyphs, Role, Theme};
 use paint::Painter;
 use text::Line;
+use trueup_core::engine::text::Printable;
 
 /// Theme and glyphs.
 #[derive(Debug, Clone)]
@@ -134,10 +135,11 @@ pub fn text_length(model: &Model) -> usize {
 }
 
 /// The text of the screen, for copying and paging.
-pub fn text_of(model: &Model) -> String {
-    let Some(layout) = model.layout() else { return String::new() };
-    let plain = |line: &Line| line.plain() + "\n";
-    text_lines(model, &layout).iter().map(plain).collect()
+pub fn text_of(model: &Model) -> Printable {
+    let Some(layout) = model.layout() else { return Printable::default() };
+    // A line break inside a line would forge a line.
+    let plain = |line: &Line| String::from(Printable::line(&line.plain()).ended());
+    Printable::lines(&text_lines(model, &layout).iter().map(plain).collect::<String>())
 }
 
 fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {

@@ -9,13 +9,18 @@ use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::model::{Model, ObjectTab};
 use crate::console::theme::Role;
+use trueup_core::redact::CredentialValues;
 
 pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let Some(view) = &model.object else { return };
     let place = view.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     let tab = match view.tab {
-        ObjectTab::Yaml => "YAML, masked",
-        ObjectTab::Events => "events",
+        ObjectTab::Yaml if view.values == CredentialValues::Shown => "YAML, credentials shown".to_owned(),
+        ObjectTab::Yaml if view.has_credentials() => {
+            format!("YAML, masked; {}: reveal", model.screen_key(Action::Reveal))
+        }
+        ObjectTab::Yaml => "YAML, masked".to_owned(),
+        ObjectTab::Events => "events".to_owned(),
     };
     let title = Line::of(format!("{} {place}{}", view.target.kind, view.target.name), Role::Title)
         .and(format!(" {} {tab}", painter.glyphs().separator), Role::Muted);

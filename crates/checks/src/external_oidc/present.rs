@@ -14,7 +14,7 @@ use super::stack::{PARTS, Part};
 use super::subjects::ResolvedSubject;
 use crate::present::{Cell, CheckDescription, Column, Form, Panel, Step};
 use trueup_core::engine::State;
-use trueup_core::engine::text::shell_word;
+use trueup_core::engine::text::ShellCommand;
 use trueup_core::world::{CollectionId, Key, Observation};
 
 /// The form that asks for a token's claims.
@@ -186,16 +186,19 @@ fn log_in(context: &CheckContext<'_>) -> Option<Panel> {
     let id = CollectionId::all(context.name(), INFRASTRUCTURE);
     let server = match context.view.read::<Infrastructure>(&id).get(&Key::new(None, SINGLETON)) {
         Observation::Present(infrastructure) if !infrastructure.api_server_url.is_empty() => {
-            shell_word(&infrastructure.api_server_url)
+            &*infrastructure.api_server_url
         }
-        Observation::Present(_) | Observation::ProvenAbsent(_) | Observation::Unknown(_) => "API_SERVER".to_owned(),
+        Observation::Present(_) | Observation::ProvenAbsent(_) | Observation::Unknown(_) => "API_SERVER",
     };
-    let scopes = match client.extra_scopes.as_slice() {
-        [] => String::new(),
-        scopes => format!(" --extra-scopes {}", shell_word(&scopes.join(","))),
+    let command = ShellCommand::new("oc login")
+        .operand(server)
+        .option("--issuer-url", provider.issuer_url())
+        .words("--exec-plugin oc-oidc")
+        .option("--client-id", &client.client_id);
+    let command = match client.extra_scopes.as_slice() {
+        [] => command,
+        scopes => command.option("--extra-scopes", &scopes.join(",")),
     };
-    let (issuer, client) = (shell_word(provider.issuer_url()), shell_word(&client.client_id));
-    let command = format!("oc login {server} --issuer-url {issuer} --exec-plugin oc-oidc --client-id {client}{scopes}");
     let title = if spec.is_oidc() { "LOG IN" } else { "LOG IN, ONCE ON OIDC" };
-    Some(Panel::Command { title, command })
+    Some(Panel::Command { title, command: command.line() })
 }

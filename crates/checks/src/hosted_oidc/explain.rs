@@ -112,7 +112,7 @@ fn actual(kind: CopyKind, copy: &Copy, ruling: &Ruling) -> Value {
         })
         .collect();
     let labels: Map<String, Value> =
-        copy.meta.labels.iter().map(|(key, value)| (key.to_string(), json!(value.as_ref()))).collect();
+        copy.meta.shown_labels(kind.resource().kind).map(|(key, value)| (key.to_owned(), json!(value))).collect();
     let mut actual = Map::new();
     actual.insert("exists".into(), json!(true));
     actual.insert("data".into(), Value::Object(data));

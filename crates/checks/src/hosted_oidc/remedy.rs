@@ -207,9 +207,10 @@ fn described(kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
         format!("  namespace: {COPIES_NAMESPACE}"),
         format!("  name: {name}"),
     ];
-    if !copy.meta.labels.is_empty() {
+    let mut labels = copy.meta.shown_labels(kind.resource().kind).peekable();
+    if labels.peek().is_some() {
         lines.push("  labels:".to_owned());
-        lines.extend(copy.meta.labels.iter().map(|(key, value)| format!("    {key}: \"{value}\"")));
+        lines.extend(labels.map(|(key, value)| format!("    {key}: \"{value}\"")));
     }
     if !copy.keys.is_empty() {
         lines.push("data:".to_owned());

@@ -61,7 +61,7 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
         data.extend(length.map(|length| (key.to_owned(), json!(format!("<{length} bytes>")))));
     }
     let labels: Map<String, Value> =
-        target.meta.labels.iter().map(|(key, value)| (key.to_string(), json!(value.as_ref()))).collect();
+        target.meta.shown_labels(SECRET.kind).map(|(key, value)| (key.to_owned(), json!(value))).collect();
     let mut actual = Map::new();
     actual.insert("exists".into(), json!(true));
     actual.insert("type".into(), json!(target.secret_type.as_ref()));

@@ -86,7 +86,7 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn label(&self, target: &Holder) -> ActionDraft {
-        let held = target.meta.label(CLUSTER_LABEL);
+        let held = target.meta.shown_label(SECRET.kind, CLUSTER_LABEL);
         let removed = held.map_or_else(String::new, |held| format!("-     {CLUSTER_LABEL}: \"{held}\"\n"));
         ActionDraft {
             ownership: self.proofs(target),
@@ -134,7 +134,7 @@ impl<'a> Draft<'_, 'a> {
     fn updated(&self, target: &Holder, source: &Holder, relabels: bool) -> String {
         let mut diff = String::new();
         if relabels {
-            let held = target.meta.label(CLUSTER_LABEL);
+            let held = target.meta.shown_label(SECRET.kind, CLUSTER_LABEL);
             let removed = held.map_or_else(String::new, |held| format!("-     {CLUSTER_LABEL}: \"{held}\"\n"));
             diff += &format!("  metadata:\n    labels:\n{removed}+     {CLUSTER_LABEL}: \"{}\"\n", self.cluster);
         }

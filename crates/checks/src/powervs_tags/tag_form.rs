@@ -16,7 +16,7 @@ use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::tags::joined;
 use crate::Form;
-use trueup_core::engine::text::shell_word;
+use trueup_core::engine::text::{Printable, ShellCommand};
 
 pub const FORM: Form =
     Form { name: "tags", title: "What would these user tags change?", prompt: "all of them, as key:value, key:value" };
@@ -87,22 +87,26 @@ fn changed(context: &CheckContext<'_>, subject: &ResolvedSubject, on: &[String],
 }
 
 /// The one command that writes the wish down, and with it which tags came from here, so that they can go again.
-fn command(claimant: &Claimant<'_>, pairs: &[Pair], attached: &BTreeSet<String>) -> String {
+fn command(claimant: &Claimant<'_>, pairs: &[Pair], attached: &BTreeSet<String>) -> Printable {
     let attached = json!(attached).to_string();
-    let place =
-        format!("{} -n {} {}", POWERVS_CLUSTER.plural, shell_word(claimant.namespace()), shell_word(claimant.name()));
+    let of_claimant = |verb: &'static str| {
+        let command = ShellCommand::new(verb).operand(POWERVS_CLUSTER.plural);
+        command.option("-n", claimant.namespace()).operand(claimant.name())
+    };
     match claimant.fact.user_tags_in {
         UserTagsIn::Annotation => {
             let map: serde_json::Map<String, Value> =
                 pairs.iter().map(|pair| (pair.key.clone(), json!(pair.value))).collect();
-            let user = shell_word(&format!("{USER_TAGS}={}", Value::Object(map)));
-            let ours = shell_word(&format!("{ATTACHED_TAGS}={attached}"));
-            format!("kubectl annotate {place} --overwrite {user} {ours}")
+            of_claimant("kubectl annotate")
+                .words("--overwrite")
+                .operand(&format!("{USER_TAGS}={}", Value::Object(map)))
+                .operand(&format!("{ATTACHED_TAGS}={attached}"))
+                .line()
         }
         UserTagsIn::Spec => {
             let list: Vec<Value> = pairs.iter().map(|pair| json!({ "key": pair.key, "value": pair.value })).collect();
             let patch = json!({ "metadata": { "annotations": { ATTACHED_TAGS: attached } }, "spec": { "tags": list } });
-            format!("kubectl patch {place} --type merge -p {}", shell_word(&patch.to_string()))
+            of_claimant("kubectl patch").words("--type merge").option("-p", &patch.to_string()).line()
         }
     }
 }

@@ -23,7 +23,7 @@ use super::change::Change;
 use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
 use super::reference::ObjectRef;
-use super::text::printable_json;
+use super::text::Printable;
 use crate::world::{Cluster, ClusterIdentity, ClusterSource, Link, RiskClass};
 use action::ActionFile;
 
@@ -222,9 +222,9 @@ fn repeated_write(actions: &[Action]) -> Option<&Action> {
 
 impl Plan {
     /// Returns the plan as files and `-o json` hold it, with everything that could mislead a terminal escaped.
-    pub fn file_text(&self) -> String {
+    pub fn file_text(&self) -> Printable {
         let text = serde_json::to_string_pretty(self).expect("a plan is made of JSON values and text keys");
-        printable_json(&text) + "\n"
+        Printable::json(&text).ended()
     }
 
     /// Reads a plan and verifies its id.

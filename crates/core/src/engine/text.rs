@@ -1,11 +1,16 @@
-//! Text from outside, made fit to be printed.
+//! Text from outside, made fit to leave the program.
 //!
 //! Invariants: whatever a cluster or a file says, nothing that a terminal would act upon, and nothing that hides or
-//! reorders text, leaves here unescaped. Everything that is printed and is not our own words comes through here.
+//! reorders text, leaves here unescaped. Pager, clipboard, files, logs and titles accept [`Printable`] only.
 //!
 //! Names with escape sequences in them are data like others: they are shown, not obeyed and not dropped.
 
-use std::fmt::Write as _;
+mod shell;
+
+use std::fmt::{self, Write as _};
+use std::ops::Deref;
+
+pub use shell::{ShellCommand, shell_word};
 
 /// What the reader's terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,31 +19,96 @@ pub enum Charset {
     Ascii,
 }
 
+/// Text in which nothing steers a terminal, hides or reorders other text.
+///
+/// # Guarantees
+/// Every constructor escapes, and there is no other way to build one. Escaping twice changes nothing, so text that was
+/// composed of escaped parts can be passed through a constructor once more.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Printable(String);
+
+impl Printable {
+    /// One line: line breaks and tabs are escaped like other control characters.
+    pub fn line(text: &str) -> Self {
+        Self(escaped(text, misleads))
+    }
+
+    /// Several lines: line feeds are kept, everything else is escaped as in [`Printable::line`].
+    pub fn lines(text: &str) -> Self {
+        Self(escaped(text, |letter| letter != '\n' && misleads(letter)))
+    }
+
+    /// JSON with escapes of JSON: the same value for every parser.
+    pub fn json(json: &str) -> Self {
+        Self(printable_json(json))
+    }
+
+    /// The same text and a line feed.
+    #[must_use]
+    pub fn ended(mut self) -> Self {
+        self.0.push('\n');
+        self
+    }
+
+    /// The first characters of the text.
+    #[must_use]
+    pub fn cut(&self, chars_max: usize) -> Self {
+        Self(self.0.chars().take(chars_max).collect())
+    }
+}
+
+impl Deref for Printable {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Printable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Printable> for String {
+    fn from(text: Printable) -> Self {
+        text.0
+    }
+}
+
 /// Values longer than this say nothing more to a person; the whole one is in the JSON.
 const CHARS_MAX: usize = 500;
 
-/// One line of text that can be printed.
+/// One line of text that can be printed, cut to a length that a person reads.
 pub fn printable(text: &str, charset: Charset) -> String {
     if text.len() <= CHARS_MAX && text.bytes().all(is_plain) {
         return text.to_owned();
     }
-    let mut line = String::with_capacity(text.len());
-    for (count, letter) in text.chars().enumerate() {
-        if count == CHARS_MAX {
-            line.push_str(match charset {
-                Charset::Unicode => "…",
-                Charset::Ascii => "...",
-            });
-            break;
-        }
-        let foreign = charset == Charset::Ascii && !letter.is_ascii();
-        if foreign || misleads(letter) {
-            write!(line, "\\u{{{:x}}}", u32::from(letter)).expect("writing to a string does not fail");
-        } else {
-            line.push(letter);
-        }
+    let end = text.char_indices().nth(CHARS_MAX).map_or(text.len(), |(at, _)| at);
+    let mut line = escaped(&text[..end], |letter| {
+        misleads(letter) || (charset == Charset::Ascii && !letter.is_ascii())
+    });
+    if end < text.len() {
+        line.push_str(match charset {
+            Charset::Unicode => "…",
+            Charset::Ascii => "...",
+        });
     }
     line
+}
+
+/// The text with some characters as `\u{…}`.
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_escaped(letter) {
+            write!(safe, "\\u{{{:x}}}", u32::from(letter)).expect("writing to a string does not fail");
+        } else {
+            safe.push(letter);
+        }
+    }
+    safe
 }
 
 /// JSON text in which what a terminal would act upon is written as an escape: the same JSON for every parser.
@@ -62,15 +132,6 @@ pub fn printable_json(json: &str) -> String {
     safe
 }
 
-/// A word as a shell reads it: what comes from clusters may hold anything, and is never run.
-pub fn shell_word(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:@,".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 /// Whether a byte is an ASCII character that is shown as it is, as nearly all of them are.
 fn is_plain(byte: u8) -> bool {
     (b' '..=b'~').contains(&byte)
@@ -81,9 +142,11 @@ pub fn misleads(letter: char) -> bool {
     letter.is_control()
         || matches!(
             letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{70f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -112,22 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_reads_a_word_as_it_is_and_runs_nothing_of_it() {
-        let cases = [
-            ("https://idp.example:8443/a", "https://idp.example:8443/a"),
-            ("a,b", "a,b"),
-            ("", "''"),
-            ("$(reboot)", "'$(reboot)'"),
-            ("a'; reboot '", "'a'\\''; reboot '\\'''"),
-            ("a\nb", "'a\nb'"),
-            ("a&b", "'a&b'"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(shell_word(text), expected, "case: {text}");
-        }
-    }
-
-    #[test]
     fn long_values_are_cut() {
         let cut = printable(&"x".repeat(CHARS_MAX + 1), Charset::Unicode);
         assert_eq!(cut.chars().count(), CHARS_MAX + 1);
@@ -142,5 +189,15 @@ mod tests {
         let safe = printable_json(&text);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
         assert!(!safe.chars().any(|letter| letter != '\n' && misleads(letter)), "{safe}");
+    }
+
+    #[test]
+    fn only_escaped_text_is_printable_and_escaping_twice_changes_nothing() {
+        let text = "a\x1b]52;c;x\x07\tb\r\n\u{9b}c\u{202e}\u{70f}d\u{1bca0}";
+        let line = Printable::line(text);
+        assert_eq!(&*line, "a\\u{1b}]52;c;x\\u{7}\\u{9}b\\u{d}\\u{a}\\u{9b}c\\u{202e}\\u{70f}d\\u{1bca0}");
+        let lines = Printable::lines(text);
+        assert_eq!(&*lines, "a\\u{1b}]52;c;x\\u{7}\\u{9}b\\u{d}\n\\u{9b}c\\u{202e}\\u{70f}d\\u{1bca0}");
+        assert_eq!((Printable::line(&line), Printable::lines(&lines)), (line, lines));
     }
 }

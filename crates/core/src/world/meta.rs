@@ -1,5 +1,7 @@
 //! The metadata most facts keep: who the object is, at which version, since when, and whether it is going.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -7,17 +9,19 @@ use jiff::Timestamp;
 use super::fact::Interner;
 use super::ids::{ResourceVersion, Uid};
 use super::raw::RawMeta;
+use crate::redact::metadata_value;
 
 /// Sorted pairs, shared between the objects that carry the same ones.
 pub type Pairs = Arc<[(Arc<str>, Arc<str>)]>;
 
 /// What most facts keep of `metadata`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Meta {
     pub uid: Uid,
     pub version: ResourceVersion,
     pub created: Option<Timestamp>,
-    pub labels: Pairs,
+    /// Not public: on a Secret, values may be secret. [`Meta::label`] is for rules, [`Meta::shown_labels`] for text.
+    labels: Pairs,
     pub deletion_state: DeletionState,
     pub owners: Owners,
 }
@@ -55,12 +59,34 @@ impl Meta {
         }
     }
 
+    /// The value of a label, to be compared and not shown.
     pub fn label(&self, key: &str) -> Option<&str> {
         find(&self.labels, key)
     }
 
+    /// The labels of an object of this kind as they may be shown.
+    pub fn shown_labels<'m>(&'m self, kind: &'m str) -> impl Iterator<Item = (&'m str, Cow<'m, str>)> {
+        self.labels.iter().map(move |(key, value)| (key.as_ref(), metadata_value(kind, key, value)))
+    }
+
+    /// The value of a label as it may be shown.
+    pub fn shown_label(&self, kind: &str, key: &str) -> Option<Cow<'_, str>> {
+        self.label(key).map(|value| metadata_value(kind, key, value))
+    }
+
     pub fn is_terminating(&self) -> bool {
         self.deletion_state == DeletionState::Terminating
+    }
+}
+
+impl fmt::Debug for Meta {
+    /// Prints the keys of the labels without their values, which are secret on a Secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { uid, version, created, labels, deletion_state, owners } = self;
+        let labels: Vec<&str> = labels.iter().map(|(key, _)| key.as_ref()).collect();
+        let mut shown = f.debug_struct("Meta");
+        shown.field("uid", uid).field("version", version).field("created", created).field("labels", &labels);
+        shown.field("deletion_state", deletion_state).field("owners", owners).finish()
     }
 }
 

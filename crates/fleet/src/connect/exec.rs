@@ -29,6 +29,7 @@ use zeroize::Zeroizing;
 use super::env::Env;
 use super::kubeconfig::{ExecSpec, NeedsTerminal};
 use super::text::printable;
+use trueup_core::redact::{CredentialKind, credential_shape};
 use trueup_net::SecretText;
 
 /// How long a plugin may take. Cloud logins answer in one to five seconds, a cold start with a slow identity provider
@@ -298,6 +299,14 @@ fn sayable(stderr: &[u8], stdout: &[u8]) -> String {
     for word in words.filter(|word| word.len() >= REPEATED_RUN) {
         said = said.replace(word, "…");
     }
+    if credential_shape(&said) == Some(CredentialKind::PrivateKey) {
+        return "…".to_owned();
+    }
+    let hide = |word: &str| match credential_shape(word) {
+        Some(_) => "…".to_owned() + &word[word.trim_end().len()..],
+        None => word.to_owned(),
+    };
+    let said: String = said.split_inclusive(char::is_whitespace).map(hide).collect();
     let mut shown = String::new();
     let mut rest = said.as_str();
     while !rest.is_empty() {

@@ -115,7 +115,7 @@ fn the_command_to_log_in_is_the_one_the_console_shows() {
     let Some(Panel::Command { title: "LOG IN", command }) = panels.get(1) else { panic!("{panels:?}") };
     let expected = "oc login https://api.ocp.example:6443 --issuer-url https://idp.example --exec-plugin oc-oidc \
                     --client-id oc --extra-scopes email,groups";
-    assert_eq!(command, expected);
+    assert_eq!(&**command, expected);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn nothing_of_the_command_to_log_in_is_run_by_a_shell() {
     let Some(Panel::Command { title: "LOG IN, ONCE ON OIDC", command }) = panels.get(1) else { panic!("{panels:?}") };
     let expected = "oc login API_SERVER --issuer-url 'https://idp.example/$(reboot)' --exec-plugin oc-oidc \
                     --client-id 'a; reboot'";
-    assert_eq!(command, expected);
+    assert_eq!(&**command, expected);
 }
 
 #[test]

@@ -7,18 +7,26 @@ use serde_json::{Value, json};
 use super::super::Copies;
 use super::super::context::{copies_id, sources_id};
 use super::super::facts::{Copy, SourceContent, SourceMark};
-use super::super::names::CopyKind;
+use super::super::names::{
+    CLUSTER_ANNOTATION, CopyKind, HOSTED_CLUSTER_SOURCED_ANNOTATION, MANAGED_LABEL, OIDC_LABEL,
+    REFERENCED_ANNOTATION_PREFIX,
+};
 use super::*;
+use trueup_core::redact::is_shown_on_secrets;
 use trueup_core::world::{ClusterName, CollectionId};
 
 const CANARY: &str = "CANARY-b7f1";
 
 fn hidden(name: &str, value: &str) -> Thing {
     let value = format!("{CANARY}{value}");
-    secret(name).key("clientSecret", &value).annotated(
-        "kubectl.kubernetes.io/last-applied-configuration",
-        &json!({ "data": { "clientSecret": value } }).to_string(),
-    )
+    let applied = json!({ "data": { "clientSecret": value } }).to_string();
+    secret(name)
+        .key("clientSecret", &value)
+        .label("team", CANARY)
+        .annotated("kubectl.kubernetes.io/last-applied-configuration", &applied)
+        .annotated("openshift.io/token-secret.value", CANARY)
+        .annotated("kapp.k14s.io/original", &applied)
+        .annotated("objectset.rio.cattle.io/applied", CANARY)
 }
 
 fn world() -> Given {
@@ -61,6 +69,20 @@ fn no_finding_and_no_draft_tells_a_secret() {
     }
 }
 
+/// The diff of a delete lists the labels: those the check knows with their values, others with their lengths.
+#[test]
+fn a_delete_shows_only_listed_labels_of_a_secret() {
+    let given = given().has(secret("orphan").key("clientSecret", "x").oidc().managed().label("team", CANARY));
+    let judged = given.judged();
+    let explanation = &judged.answers["hosted-oidc/guest-a/Secret/openshift-config/orphan"].explanation;
+    let diff = &explanation.remedy[0].diff;
+    for expected in ["hypershift.openshift.io/managed: \"true\"", "team: \"<11 bytes>\""] {
+        assert!(diff.contains(expected), "{diff}");
+    }
+    assert_eq!(explanation.actual["labels"]["team"], "<11 bytes>");
+    assert_eq!(explanation.actual["labels"]["hypershift.openshift.io/managed"], "true");
+}
+
 #[test]
 fn no_fact_and_no_gap_tells_a_secret() {
     let given = world().has(hidden("broken", "").set("data", json!(CANARY)));
@@ -84,6 +106,15 @@ fn no_fact_and_no_gap_tells_a_secret() {
     assert_silent("content", &format!("{:?}", content.iter().next().unwrap()));
     for (id, answer) in &given.judged().answers {
         assert_silent(id, &format!("{:?}", answer.explanation));
+    }
+}
+
+#[test]
+fn the_marks_this_check_reads_are_shown_on_secrets() {
+    let referenced = format!("{REFERENCED_ANNOTATION_PREFIX}guest-a");
+    let read = [OIDC_LABEL, MANAGED_LABEL, CLUSTER_ANNOTATION, HOSTED_CLUSTER_SOURCED_ANNOTATION, &referenced];
+    for key in read {
+        assert!(is_shown_on_secrets(key), "{key}");
     }
 }
 

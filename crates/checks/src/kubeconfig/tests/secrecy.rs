@@ -33,6 +33,8 @@ fn worlds() -> Vec<Given> {
         given().both(&config().cluster("proxy-url", json!("http://u:CANARY@proxy"))),
         given().of_target("data", json!({ "value": "Q0FOQVJZQ0FOQVJZ" })),
         given().of_target("stringData", json!({ "value": "CANARY: [" })),
+        given().of_target("metadata.labels", json!({ "team": "CANARY", "cluster.x-k8s.io/cluster-name": "demo" })),
+        given().of_target("metadata.annotations", json!({ "openshift.io/token-secret.value": "CANARY" })),
         given().of_target("stringData", json!({ "token-file": "CANARY", "relative": "CANARY" })),
     ]
 }
@@ -78,6 +80,11 @@ fn no_fact_tells_a_secret() {
         }
     }
     assert!(looked_at.contains(DEMO) && looked_at.len() == 2, "{looked_at:?}");
+}
+
+#[test]
+fn the_label_this_check_reads_is_shown_on_secrets() {
+    assert!(trueup_core::redact::is_shown_on_secrets(super::super::names::CLUSTER_LABEL));
 }
 
 /// HyperShift's namespaces hold the keys of etcd and of authorities: none of them is ever asked for by its content.
