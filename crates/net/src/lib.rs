@@ -1,7 +1,7 @@
 //! The one HTTP stack, for API servers, clouds, OIDC discovery and probes alike.
 //!
 //! - `dial`: the one way to open a connection, directly or through a proxy; [`NamedBy`] says who named the host.
-//! - `egress`: which host may receive which identity, by who named it.
+//! - `egress`: which host may be reached and which identity it may receive, by who named it; makes every [`Permit`].
 //! - `proxy`: which proxy, by the rules of Go; the one implementation of `NO_PROXY`. `tls`, `roots`: certificates.
 //! - `failure`: why a connection failed, found in the errors of hyper, rustls and the kernel. `body`: size limits.
 //! - [`http`]: sends a request and collects the response, within limits of time and size.
@@ -21,8 +21,11 @@ mod text;
 mod tls;
 
 pub use body::{BodyError, collect, limit};
-pub use dial::{CONNECT_TIMEOUT, Connector, DialError, NamedBy, Pooled, pooled};
-pub use egress::{BadHostPort, Egress, EgressRefused, HostPort, Identity};
+pub use dial::{CONNECT_TIMEOUT, Connector, DialError, NamedBy, Pooled, pooled, refusal_of};
+pub use egress::{
+    AddressKind, BadHostPort, Destination, Egress, EgressRefused, Exemption, GuestServer, HolderReach, HostPort, Identity,
+    Permit, ProxyNamedBy,
+};
 pub use failure::{Causes, NotReached, failure_of};
 pub use proxy::{Proxies, ProxyError, Route, Routes, basic_auth, is_loopback};
 pub use roots::{BadRoots, Roots};
