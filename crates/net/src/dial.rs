@@ -359,7 +359,8 @@ mod tests {
         let server: Uri = format!("https://api.lab.example:{}/", here.port()).parse().unwrap();
         let mapped: SocketAddr = format!("[::ffff:127.0.0.1]:{}", here.port()).parse().unwrap();
         let ordinary: SocketAddr = "192.0.2.1:443".parse().unwrap();
-        let proxy = || Route::Connect { proxy: format!("http://proxy.example:{}", here.port()).parse().unwrap(), auth: None };
+        let proxy =
+            || Route::Connect { proxy: format!("http://proxy.example:{}", here.port()).parse().unwrap(), auth: None };
         let cases: [(&str, &[Exemption], Route, Vec<SocketAddr>); 5] = [
             ("loopback", &[], Route::Direct, vec![here]),
             ("IPv4 in IPv6", &[], Route::Direct, vec![mapped]),

@@ -5,7 +5,8 @@
 //! - `proxy`: which proxy, by the rules of Go; the one implementation of `NO_PROXY`. `tls`, `roots`: certificates.
 //! - `failure`: why a connection failed, found in the errors of hyper, rustls and the kernel. `body`: size limits.
 //! - [`http`]: sends a request and collects the response, within limits of time and size.
-//! - [`SecretText`] holds credentials and cannot be printed; [`hide`] removes them from text of a server.
+//! - [`SecretText`] holds credentials and cannot be printed; [`hide`] removes them from text of a server,
+//!   [`redact`] whatever looks like one from text of another program.
 //!
 //! Elsewhere: logins, impersonation and `kube::Client` (`fleet::connect`); signing and paging (`fleet::clouds`).
 
@@ -15,6 +16,7 @@ mod egress;
 mod failure;
 pub mod http;
 mod proxy;
+mod redact;
 mod roots;
 mod secret;
 mod text;
@@ -23,11 +25,12 @@ mod tls;
 pub use body::{BodyError, collect, limit};
 pub use dial::{CONNECT_TIMEOUT, Connector, DialError, NamedBy, Pooled, pooled, refusal_of};
 pub use egress::{
-    AddressKind, BadHostPort, Destination, Egress, EgressRefused, Exemption, GuestServer, HolderReach, HostPort, Identity,
-    Permit, ProxyNamedBy,
+    AddressKind, BadHostPort, Destination, Egress, EgressRefused, Exemption, GuestServer, HolderReach, HostPort,
+    Identity, Permit, ProxyNamedBy,
 };
 pub use failure::{Causes, NotReached, failure_of};
 pub use proxy::{Proxies, ProxyError, Route, Routes, basic_auth, is_loopback};
+pub use redact::redact;
 pub use roots::{BadRoots, Roots};
 pub use secret::{SecretText, hide};
 pub use text::{one_line, printable};

@@ -39,10 +39,8 @@ const METADATA_V6_GOOGLE: Ipv6Addr = Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 
 
 /// The fixed addresses at which AWS gives credentials to its own machines and pods (IMDS, ECS, EKS).
 const CREDENTIALS_V4: [Ipv4Addr; 3] = [METADATA_V4[0], METADATA_V4[1], METADATA_V4[2]];
-const CREDENTIALS_V6: [Ipv6Addr; 2] = [
-    Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x254),
-    Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x23),
-];
+const CREDENTIALS_V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x23)];
 
 /// Names of metadata servers. A proxy resolves names itself, so that their addresses are not seen here.
 const METADATA_NAMES: [&str; 5] =

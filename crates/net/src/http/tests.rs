@@ -100,7 +100,8 @@ fn an_unusable_proxy_is_an_error_and_never_a_direct_connection() {
     ];
     for (case, value, usable) in cases {
         let proxies = Proxies::of(|name| (name == "HTTPS_PROXY").then_some(value));
-        let made = HttpClient::new(HttpSettings { proxies: proxies.clone(), ..HttpSettings::new(Egress::user_named()) });
+        let made =
+            HttpClient::new(HttpSettings { proxies: proxies.clone(), ..HttpSettings::new(Egress::user_named()) });
         assert_eq!(made.is_ok(), usable, "case: {case}");
         assert_eq!(format!("{proxies:?}"), "Proxies(…)");
     }
