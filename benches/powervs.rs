@@ -52,7 +52,7 @@ async fn sync(workspaces: usize) -> Inventory {
     let sim = account(workspaces);
     let listening = sim.listen(([127, 0, 0, 1], 0).into()).await.expect("a port is free");
     let url = format!("http://{}", listening.address);
-    let over_http = HttpClient::new(HttpSettings::default()).expect("a client");
+    let over_http = HttpClient::new(HttpSettings::new(trueup_net::Egress::user_named())).expect("a client");
     let ways = [
         ("in process", HttpClient::in_process(sim.service()), "http://ibm.sim"),
         ("over HTTP", over_http, url.as_str()),

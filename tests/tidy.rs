@@ -65,6 +65,24 @@ fn each_rule_finds_a_breach_made_on_purpose() {
         ("files", file("crates/core/src/x.rs", "fn f() { std::fs::read(\"x\"); }\n"), "std::fs"),
         ("kube decodes", file("crates/fleet/src/x.rs", "fn f() { client.request::<Secret>(r); }\n"), "Client::request"),
         ("a delete", file("crates/fleet/src/x.rs", "fn f() { Method::DELETE; }\n"), "delete"),
+        (
+            "a connection past the policy",
+            file(
+                "crates/fleet/src/x.rs",
+                "async fn f() { tokio::net::TcpStream::connect(\"169.254.169.254:80\").await; }\n",
+            ),
+            "permit of the egress policy",
+        ),
+        (
+            "a client of its own",
+            file("src/x.rs", "fn f() { kube::Client::try_default(); }\n"),
+            "permit of the egress policy",
+        ),
+        (
+            "a host of a cluster as the user's",
+            file("crates/fleet/src/x.rs", "fn f() { HttpSettings::new(Egress::user_named()); }\n"),
+            "hosts that the user named",
+        ),
         ("no header", SourceFile::new("crates/core/src/x.rs", "use std::fmt;\n"), "header"),
         ("never compiled", file("crates/core/src/orphan.rs", "fn f() {}\n"), "no `mod` line names it"),
         ("too long", file("src/x.rs", &"fn f() {}\n".repeat(601)), "lines"),

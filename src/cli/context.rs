@@ -1,6 +1,7 @@
 //! What every command starts from: arguments, environment, terminal and configuration.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -12,8 +13,8 @@ use crate::config::{Config, ConfigError, ConfigFile, read_config};
 use crate::console::ReplySender;
 use crate::console::task::TaskReply;
 use trueup_checks::registry;
-use trueup_fleet::connect::{Env, Impersonation, Selection};
-use trueup_operate::{Contexts, Event, Events, Session, Settings};
+use trueup_fleet::connect::{Env, Impersonation, PluginPolicy, Selection};
+use trueup_operate::{Contexts, Event, Events, KeptApprovals, Session, Settings};
 
 /// Created once, at the start.
 #[derive(Clone)]
@@ -87,6 +88,7 @@ impl Context {
         };
         let (user, groups) = (globals.act_as.clone(), globals.act_as_groups.clone());
         Session {
+            plugins: self.plugins(&settings),
             settings,
             env: self.env.clone(),
             contexts: Contexts {
@@ -98,6 +100,18 @@ impl Context {
             read_only: globals.read_only,
             allow_insecure_writes: globals.allow_insecure_writes,
             events: self.events(),
+        }
+    }
+
+    /// Which credential plugins may run. Without a list, headless commands run all, as kubectl does; the console runs those
+    /// the user approved.
+    fn plugins(&self, settings: &Settings) -> PluginPolicy {
+        match (&settings.exec_allow, &self.notices) {
+            (Some(listed), _) => PluginPolicy::Listed(listed.as_slice().into()),
+            (None, Notices::Stderr) => PluginPolicy::Any,
+            (None, Notices::Console(_)) => {
+                PluginPolicy::Approved(Arc::new(KeptApprovals::read(self.state_path().as_deref())))
+            }
         }
     }
 

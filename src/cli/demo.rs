@@ -31,7 +31,7 @@ use crate::config::{Config, parse_config};
 use trueup_checks::{Check, registry};
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
 use trueup_fleet::clouds::Clouds;
-use trueup_fleet::connect::FixedConnector;
+use trueup_fleet::connect::{Connection, FixedConnector};
 use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
 use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, connect_members};
 use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Scenario, ScenarioOptions, Served, serve};
@@ -63,6 +63,9 @@ pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
             if let Some(served) = &served {
                 context.note(&format!("kubeconfig: {}", served.kubeconfig.display()));
                 context.note(&account_line(served));
+                if let Some(line) = config_line(served) {
+                    context.note(&line);
+                }
             }
             tokio::select! {
                 // The scenario does not end.
@@ -88,12 +91,19 @@ fn account_line(served: &Served) -> String {
     clouds::demo_account_line(&served.account.url, served.account.api_key)
 }
 
+/// The config that a client needs, where the address is not loopback.
+fn config_line(served: &Served) -> Option<String> {
+    let path = served.config.as_ref()?;
+    Some(format!("config: {} (allows the guests plain http on this address; use it with --config)", path.display()))
+}
+
 /// Prints the paths of kubeconfig and account, and serves until a signal. Written files are removed then.
 async fn serve_until_signal(served: &Served, running: impl Future<Output = ()>) -> Result<u8, CliError> {
     let no_signals = |error: std::io::Error| CliError::failed("waiting for signals", error.to_string(), "");
     let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
-    let lines = format!("{}\n{}\n", served.kubeconfig.display(), account_line(served));
+    let config = config_line(served).map(|line| line + "\n").unwrap_or_default();
+    let lines = format!("{}\n{}\n{config}", served.kubeconfig.display(), account_line(served));
     if print(&lines)? == Reader::Closed {
         return Ok(0);
     }
@@ -245,7 +255,7 @@ impl DemoGuests {
 }
 
 impl GuestResolver for DemoGuests {
-    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, _: &Connection) -> Member {
         let by = &guest.hosted_by;
         let (name, source) = (guest.name.clone(), ClusterSource::Hosted { by: by.cluster.clone() });
         let hosted_by = Some(by.clone());

@@ -13,6 +13,7 @@ use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
 use trueup_core::engine::text::Charset;
 use trueup_fleet::clouds::{AccountSettings, Examination};
+use trueup_fleet::connect::ExecSpec;
 use trueup_fleet::snapshot;
 use trueup_operate::{Settings, account_settings, known_clouds};
 
@@ -53,6 +54,7 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         Some(dir) => checks.extend(folder(dir)),
         None => {
             checks.extend(kubeconfig(context));
+            checks.extend(plugins(context, config.as_ref()));
             checks.extend(cloud_checks(context, config.as_ref()).await);
             checks.extend(doctor_live::checks(context, config).await);
         }
@@ -61,6 +63,33 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
     let lines: String = checks.iter().map(|check| line(context, check)).collect();
     print(&lines)?;
     Ok(if unfit { UNFIT } else { 0 })
+}
+
+/// Which credential plugins of the selected contexts may run.
+fn plugins(context: &Context, config: Option<&Config>) -> Vec<Check> {
+    const NAME: &str = "exec";
+    let Some(config) = config else { return Vec::new() };
+    let session = context.session(config.settings.clone());
+    let Ok(kubeconfig) = session.read_kubeconfig() else { return Vec::new() };
+    let names = kubeconfig.select(&session.contexts.selection).unwrap_or_default();
+    let specs: Vec<ExecSpec> = names.iter().filter_map(|name| kubeconfig.access(name).ok()?.exec().cloned()).collect();
+    if specs.is_empty() {
+        return Vec::new();
+    }
+    let Some(listed) = &config.settings.exec_allow else {
+        let message = "[exec] allow is not set: headless commands run every credential plugin, the console asks once";
+        return vec![Check::fit(NAME, message)];
+    };
+    let mut refused: Vec<String> = specs
+        .iter()
+        .filter_map(|spec| session.plugins.check_listed(spec, &session.env).err().map(|error| error.to_string()))
+        .collect();
+    refused.sort_unstable();
+    refused.dedup();
+    if refused.is_empty() {
+        return vec![Check::fit(NAME, format!("[exec] allow: {}", listed.join(", ")))];
+    }
+    refused.into_iter().map(|why| Check::unfit(NAME, why, "add it to [exec] allow to run it")).collect()
 }
 
 /// The sections of the cloud providers.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use trueup_checks::testing::NoSubjects;
 use trueup_checks::{Check, Pass, Touched};
 use trueup_core::engine::{CheckName, Glob, PolicyEffect, PolicyRule, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
+use trueup_net::{Egress, Exemption, HostPort};
 use trueup_operate::{CloudAccount, CloudKey, Safety};
 
 /// A check with one setting, unknown to the config module.
@@ -392,5 +393,37 @@ fn a_config_that_others_can_write_is_refused() {
                 "{error}"
             );
         }
+    }
+}
+
+#[test]
+fn egress_and_exec_are_read_and_their_mistakes_reported() {
+    let text = r#"
+        [egress]
+        allow = ["sts.internal.example.com"]
+        guests = { "guest-lab" = ["loopback", "proxy"], "a/b" = [] }
+        [exec]
+        allow = ["aws", "/opt/bin/kubelogin"]
+    "#;
+    let settings = parse(text).unwrap().settings;
+    let words = [Exemption::Loopback, Exemption::Proxy].into();
+    let guests = [("guest-lab".to_owned(), words), ("a/b".to_owned(), BTreeSet::new())];
+    let allow = [HostPort::parse("sts.internal.example.com").unwrap()];
+    assert_eq!(settings.egress, Egress::new(allow).with_guests(guests));
+    assert_eq!(settings.exec_allow, Some(vec!["aws".to_owned(), "/opt/bin/kubelogin".to_owned()]));
+    assert_eq!(parse("[exec]").unwrap().settings.exec_allow, None);
+    assert_eq!(parse("[exec]\nallow = []").unwrap().settings.exec_allow, Some(Vec::new()));
+    let cases = [
+        ("[egress]\nguests = { x = [\"loopbak\"] }", "unknown word `loopbak`; did you mean `loopback`?"),
+        ("[egress]\nguests = { x = [\"metadata\"] }", "unknown word `metadata`"),
+        ("[egress]\nguest = {}", "unknown key `guest` in [egress]; did you mean `guests`?"),
+        ("[egress]\nallow = [\"https://x\"]", "`https://x` is not a host"),
+        ("[exec]\nalow = []", "unknown key `alow` in [exec]; did you mean `allow`?"),
+        ("[exec]\nallow = [\"bin/aws\"]", "a full path that begins with /"),
+        ("[exec]\nallow = [\"\"]", "write a command name"),
+    ];
+    for (text, expected) in cases {
+        let found = problems(text);
+        assert!(found.len() == 1 && found[0].contains(expected), "{text}: {found:?}");
     }
 }

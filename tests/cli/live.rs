@@ -100,6 +100,19 @@ async fn a_live_guest_is_found_read_and_judged_like_a_recorded_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_guest_whose_kubeconfig_leads_to_a_metadata_server_is_unknown_until_the_config_allows_it() {
+    let fleet = fleet_with_guest_at("169.254.169.254").await;
+    let (plan, stderr, code) = plan(&fleet, &["--settle", "0s", "--domain", "hosted-oidc"]).await;
+    let line = "to allow it, set [egress] guests = { \"guest-a\" = [\"http\", \"link-local\"] }";
+    assert!(stderr.contains("the metadata (link-local) address 169.254.169.254") && stderr.contains(line), "{stderr}");
+    assert!(plan.findings.iter().all(|finding| finding.verdict != "orphan-certain"), "{:?}", states(&plan));
+    assert_eq!(code, 3, "{stderr}");
+    let doctor =
+        tokio::task::block_in_place(|| run_with_state(&fleet.dir, &["doctor", "--kubeconfig", "$TMP/kubeconfig"]));
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains(line), "{doctor:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_connection_that_is_not_verified_offers_no_writes() {
     // Leads here as well, but does not say so: by its name it could be anywhere.
     let fleet = fleet_with_guest_at("0.0.0.0").await;

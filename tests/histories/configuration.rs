@@ -73,6 +73,7 @@ impl Configuration {
             state: None,
             read_only: false,
             allow_insecure_writes: false,
+            plugins: trueup_fleet::connect::PluginPolicy::Any,
             events: Events::new(|_| {}),
         })
     }

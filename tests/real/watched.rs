@@ -15,7 +15,9 @@ use trueup_core::engine::executor::{
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::{Action, Plan};
 use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
-use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
+use trueup_fleet::connect::{
+    Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places, PluginPolicy,
+};
 use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_fleet::live::{Guest, GuestResolver, LIVE_MAX, Live, LiveSetup, Member, Settled};
 use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
@@ -38,7 +40,7 @@ fn connector(workloads: &Workloads) -> KubeconfigConnector {
     let env = Env::new(Vec::<(String, String)>::new());
     let places = Places::new(Some(workloads.server.kubeconfig()), &env);
     let access = Kubeconfig::read(&places).unwrap().access("admin").unwrap();
-    KubeconfigConnector::new(access, Impersonation::default(), env, Arc::new(Timestamp::now))
+    KubeconfigConnector::new(access, Impersonation::default(), env, &PluginPolicy::Any, Arc::new(Timestamp::now))
 }
 
 fn watch(workloads: &Workloads) -> Live {

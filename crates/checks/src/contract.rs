@@ -33,6 +33,8 @@ pub struct KubeconfigProbe {
     pub namespace: String,
     pub secret: String,
     pub key: &'static str,
+    /// The name of the cluster it is the kubeconfig of.
+    pub leads_to: String,
 }
 
 /// The discovery document of an OIDC provider.

@@ -1,10 +1,13 @@
 //! From a URL to an open, encrypted stream, and the pooled HTTP client on top of it.
 //!
 //! Invariants:
-//! - [`dial`] opens every connection of the program; an egress policy belongs there;
+//! - [`dial`] opens every connection of the program, with a [`Permit`] of the egress policy that checks the URL and every
+//!   address it leads to;
 //! - a request is sent at most once: hyper's own retry is off;
 //! - name lookup, TCP, proxy and TLS together take at most [`CONNECT_TIMEOUT`].
 
+use std::error::Error;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,6 +20,7 @@ use hyper_rustls::{
 };
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
@@ -24,6 +28,8 @@ use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
+use crate::egress::{CheckedHost, EgressRefused, Permit};
+use crate::failure::Causes;
 use crate::proxy::{Route, Routes};
 use crate::tls::{self, TlsError};
 
@@ -42,12 +48,11 @@ const PING_TIMEOUT: Duration = Duration::from_secs(15);
 pub type Pooled<B> = Client<Connector, B>;
 
 /// Who named the host of a connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NamedBy {
     /// The user: configuration, flags, environment, kubeconfig.
     User,
     /// A cloud provider: one of its published endpoints.
-    #[default]
     Provider,
     /// An object of a cluster: a kubeconfig in a Secret, an issuer URL, an endpoint override.
     Cluster,
@@ -70,6 +75,17 @@ pub enum DialError {
     TimedOut,
     #[error("the proxy {proxy} refused the connection")]
     Proxy { proxy: String, source: BoxError },
+    #[error(transparent)]
+    Refused(EgressRefused),
+}
+
+/// The refusal of the egress policy behind an error, if that is why it failed.
+pub fn refusal_of<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e EgressRefused> {
+    Causes::of(error).find_map(|cause| match cause.downcast_ref::<DialError>() {
+        Some(DialError::Refused(refused)) => Some(refused),
+        Some(DialError::TimedOut | DialError::Proxy { .. }) => None,
+        None => cause.downcast_ref::<EgressRefused>(),
+    })
 }
 
 /// Opens streams to servers, within the time limit.
@@ -79,7 +95,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// A connector for hosts that `named_by` named. `server_name` replaces the URL's host in the TLS handshake.
+    /// A connector to where `permit` allows. `server_name` replaces the URL's host in the TLS handshake.
     ///
     /// # Errors
     /// A server name that is not a name, or no system roots to verify an `https://` proxy.
@@ -87,10 +103,10 @@ impl Connector {
         config: ClientConfig,
         server_name: Option<&str>,
         routes: Routes,
-        named_by: NamedBy,
+        permit: Permit,
     ) -> Result<Self, TlsError> {
         let proxy_tls = if routes.use_tls_to_proxy() { Some(Arc::new(tls::proxy_config()?)) } else { None };
-        let dialer = Dialer { tcp: tcp(), proxy_tls, routes: Arc::new(routes), named_by };
+        let dialer = Dialer { lookup: Lookup::System(GaiResolver::new()), proxy_tls, routes: Arc::new(routes), permit };
         Ok(Self { https: HttpsConnector::new(dialer, config, false, resolver(server_name)?) })
     }
 }
@@ -112,8 +128,8 @@ where
         .build(connector)
 }
 
-fn tcp() -> HttpConnector {
-    let mut connector = HttpConnector::new();
+fn tcp(resolver: CheckedResolver) -> Tcp {
+    let mut connector = HttpConnector::new_with_resolver(resolver);
     connector.enforce_http(false);
     connector.set_nodelay(true);
     // For HTTP/1.1, which has no pings: the kernel notices a dead peer.
@@ -129,6 +145,7 @@ fn resolver(server_name: Option<&str>) -> Result<Arc<dyn ResolveServerName + Sen
     Ok(Arc::new(FixedServerNameResolver::new(parsed)))
 }
 
+type Tcp = HttpConnector<CheckedResolver>;
 type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 type Opening<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
@@ -155,10 +172,10 @@ impl Service<Uri> for Connector {
 /// Opens the stream to a server, below its TLS.
 #[derive(Clone)]
 struct Dialer {
-    tcp: HttpConnector,
+    lookup: Lookup,
     proxy_tls: Option<Arc<ClientConfig>>,
     routes: Arc<Routes>,
-    named_by: NamedBy,
+    permit: Permit,
 }
 
 impl Service<Uri> for Dialer {
@@ -166,43 +183,60 @@ impl Service<Uri> for Dialer {
     type Error = BoxError;
     type Future = Opening<Stream>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.tcp.poll_ready(context).map_err(Into::into)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, server: Uri) -> Self::Future {
-        let route = self.routes.to(&server);
-        let to_proxy = ToProxy { tcp: self.tcp.clone(), tls: self.proxy_tls.clone() };
-        let named_by = self.named_by;
-        Box::pin(async move { dial(server, named_by, route?, to_proxy).await })
+        let dialer = self.clone();
+        Box::pin(async move {
+            let opened = dialer.dial(server).await;
+            // A refusal is inside the error of the lookup, which would count as a failed one.
+            opened.map_err(|error| match refusal_of(error.as_ref()) {
+                Some(refused) => DialError::Refused(refused.clone()).into(),
+                None => error,
+            })
+        })
     }
 }
 
-/// Opens one connection. Every connection of the program is opened here, so that one policy can decide which host may
-/// be reached, by who named it.
-async fn dial(server: Uri, named_by: NamedBy, route: Route, mut to_proxy: ToProxy) -> Result<Stream, BoxError> {
-    let proxy = route.proxy_host().unwrap_or_default();
-    tracing::debug!(host = server.host(), named_by = named_by.as_str(), proxy, "dialing");
-    let proxied = |source: BoxError| -> BoxError { DialError::Proxy { proxy: proxy.clone(), source }.into() };
-    match route {
-        Route::Direct => Ok(MaybeHttpsStream::Http(to_proxy.tcp.call(server).await?)),
-        Route::Connect { proxy: url, auth } => {
-            let tunnel = Tunnel::new(url, to_proxy);
-            let mut tunnel = match auth {
-                Some(auth) => tunnel.with_auth(auth),
-                None => tunnel,
-            };
-            tunnel.call(with_port(server)).await.map_err(|error| proxied(error.into()))
+impl Dialer {
+    /// Opens one connection. Every connection of the program is opened here, after the egress policy has allowed it.
+    async fn dial(self, server: Uri) -> Result<Stream, BoxError> {
+        let checked = self.permit.check(&server)?;
+        let route = self.routes.to(&server)?;
+        let proxy = route.proxy_host().unwrap_or_default();
+        tracing::debug!(host = server.host(), named_by = self.permit.named_by().as_str(), proxy, "dialing");
+        let proxied = |source: BoxError| -> BoxError { DialError::Proxy { proxy: proxy.clone(), source }.into() };
+        match route {
+            Route::Direct => {
+                let mut tcp = tcp(CheckedResolver { lookup: self.lookup, checked: Some(checked) });
+                Ok(MaybeHttpsStream::Http(tcp.call(server).await?))
+            }
+            Route::Connect { proxy: url, auth } => {
+                let tunnel = Tunnel::new(url.clone(), self.to_proxy(&url)?);
+                let mut tunnel = match auth {
+                    Some(auth) => tunnel.with_auth(auth),
+                    None => tunnel,
+                };
+                tunnel.call(with_port(server)).await.map_err(|error| proxied(error.into()))
+            }
+            Route::Socks5 { proxy: url, auth } => {
+                let socks = SocksV5::new(url.clone(), self.to_proxy(&url)?.tcp);
+                let mut socks = match auth {
+                    Some((user, password)) => socks.with_auth(user, password.expose().to_owned()),
+                    None => socks,
+                };
+                let opened = socks.call(with_port(server)).await;
+                opened.map(MaybeHttpsStream::Http).map_err(|error| proxied(error.to_string().into()))
+            }
         }
-        Route::Socks5 { proxy: url, auth } => {
-            let socks = SocksV5::new(url, to_proxy.tcp);
-            let mut socks = match auth {
-                Some((user, password)) => socks.with_auth(user, password.expose().to_owned()),
-                None => socks,
-            };
-            let opened = socks.call(with_port(server)).await;
-            opened.map(MaybeHttpsStream::Http).map_err(|error| proxied(error.to_string().into()))
-        }
+    }
+
+    /// The stream to a proxy. Where a Secret named the proxy, its addresses are checked like a server's.
+    fn to_proxy(self, proxy: &Uri) -> Result<ToProxy, EgressRefused> {
+        let checked = self.permit.check_proxy(proxy)?;
+        Ok(ToProxy { tcp: tcp(CheckedResolver { lookup: self.lookup, checked }), tls: self.proxy_tls })
     }
 }
 
@@ -220,7 +254,7 @@ fn with_port(server: Uri) -> Uri {
 /// Opens the stream to an HTTP proxy, in cleartext or over TLS by the scheme of its URL.
 #[derive(Clone)]
 struct ToProxy {
-    tcp: HttpConnector,
+    tcp: Tcp,
     tls: Option<Arc<ClientConfig>>,
 }
 
@@ -249,15 +283,107 @@ impl Service<Uri> for ToProxy {
     }
 }
 
+/// Looks names up, and checks every address before it is connected to.
+#[derive(Clone)]
+struct CheckedResolver {
+    lookup: Lookup,
+    /// None: the user named the host.
+    checked: Option<CheckedHost>,
+}
+
+/// Where addresses come from.
+#[derive(Clone)]
+enum Lookup {
+    System(GaiResolver),
+    #[cfg(test)]
+    Fixed(Vec<SocketAddr>),
+}
+
+impl Lookup {
+    async fn addresses(self, name: Name) -> Result<Vec<SocketAddr>, BoxError> {
+        match self {
+            Self::System(mut resolver) => Ok(resolver.call(name).await?.collect()),
+            #[cfg(test)]
+            Self::Fixed(addresses) => Ok(addresses),
+        }
+    }
+}
+
+impl Service<Name> for CheckedResolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = Opening<Self::Response>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let Self { lookup, checked } = self.clone();
+        Box::pin(async move {
+            let addresses = lookup.addresses(name).await?;
+            if let Some(checked) = checked {
+                addresses.iter().try_for_each(|address| checked.check_address(address.ip()))?;
+            }
+            Ok(addresses.into_iter())
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::{Destination, Egress, Exemption, GuestServer, HolderReach, ProxyNamedBy};
+
+    fn unchecked() -> Tcp {
+        tcp(CheckedResolver { lookup: Lookup::System(GaiResolver::new()), checked: None })
+    }
+
+    /// A dialer for a kubeconfig out of a Secret, whose every name leads to these addresses.
+    fn guest_dialer(words: &[Exemption], server: &Uri, route: Route, addresses: &[SocketAddr]) -> Dialer {
+        let egress = Egress::default().with_guests([("guest-lab".to_owned(), words.iter().copied().collect())]);
+        let proxy = match route {
+            Route::Direct => ProxyNamedBy::User,
+            Route::Connect { .. } | Route::Socks5 { .. } => ProxyNamedBy::Secret,
+        };
+        let guest = GuestServer { cluster: "guest-lab", server, proxy, holder: HolderReach::Network };
+        let permit = egress.permit(&Destination::Guest(guest)).expect("an ordinary name");
+        let (lookup, routes) = (Lookup::Fixed(addresses.to_vec()), Arc::new(Routes::Fixed(route)));
+        Dialer { lookup, proxy_tls: None, routes, permit }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_this_machine_is_connected_to_only_where_that_is_allowed() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let here = listener.local_addr().unwrap();
+        let server: Uri = format!("https://api.lab.example:{}/", here.port()).parse().unwrap();
+        let mapped: SocketAddr = format!("[::ffff:127.0.0.1]:{}", here.port()).parse().unwrap();
+        let ordinary: SocketAddr = "192.0.2.1:443".parse().unwrap();
+        let proxy =
+            || Route::Connect { proxy: format!("http://proxy.example:{}", here.port()).parse().unwrap(), auth: None };
+        let cases: [(&str, &[Exemption], Route, Vec<SocketAddr>); 5] = [
+            ("loopback", &[], Route::Direct, vec![here]),
+            ("IPv4 in IPv6", &[], Route::Direct, vec![mapped]),
+            ("beside an ordinary address", &[], Route::Direct, vec![ordinary, here]),
+            ("another word", &[Exemption::LinkLocal], Route::Direct, vec![here]),
+            ("a proxy out of the Secret", &[Exemption::Proxy], proxy(), vec![here]),
+        ];
+        for (case, words, route, addresses) in cases {
+            let opened = guest_dialer(words, &server, route, &addresses).call(server.clone()).await;
+            let error = opened.map(drop).expect_err(case);
+            let refused = refusal_of(error.as_ref()).unwrap_or_else(|| panic!("case: {case}: {error}"));
+            assert!(refused.to_string().contains("the loopback address"), "case: {case}: {refused}");
+        }
+        let mut allowed = guest_dialer(&[Exemption::Loopback], &server, Route::Direct, &[here]);
+        let opened = tokio::join!(allowed.call(server), listener.accept());
+        assert!(opened.0.is_ok() && opened.1.is_ok());
+    }
 
     #[tokio::test]
     async fn an_https_proxy_is_never_sent_cleartext() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let proxy: Uri = format!("https://{}/", listener.local_addr().unwrap()).parse().unwrap();
-        let opened = ToProxy { tcp: tcp(), tls: None }.call(proxy).await;
+        let opened = ToProxy { tcp: unchecked(), tls: None }.call(proxy).await;
         let error = opened.map(drop).expect_err("there is no TLS configuration");
         assert_eq!(error.downcast_ref::<TlsError>(), Some(&TlsError::NoRoots));
     }

@@ -47,6 +47,8 @@ pub enum NotReached {
     Tls,
     #[error("the proxy refused the connection")]
     Proxy,
+    #[error("the egress policy does not allow this host")]
+    NotAllowed,
     #[error("the connection failed")]
     Other,
 }
@@ -63,7 +65,8 @@ impl NotReached {
             | Self::Expired
             | Self::NotYetValid
             | Self::BadCertificate
-            | Self::Proxy => false,
+            | Self::Proxy
+            | Self::NotAllowed => false,
             // An established connection may become unreachable, too.
             Self::Unreachable
             | Self::Stalled
@@ -83,6 +86,7 @@ pub fn failure_of(error: &(dyn Error + 'static)) -> Option<NotReached> {
         return Some(match error {
             DialError::TimedOut => NotReached::TimedOut,
             DialError::Proxy { .. } => NotReached::Proxy,
+            DialError::Refused(_) => NotReached::NotAllowed,
         });
     }
     if let Some(error) = error.downcast_ref::<rustls::Error>() {

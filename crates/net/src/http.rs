@@ -21,7 +21,8 @@ use rustls::ClientConfig;
 use tower::{BoxError, Service, ServiceExt as _};
 
 use crate::body::{BodyError, collect, limit};
-use crate::dial::{Connector, NamedBy, pooled};
+use crate::dial::{Connector, pooled, refusal_of};
+use crate::egress::{EgressRefused, Permit};
 use crate::failure::{Causes, NotReached, failure_of};
 use crate::proxy::{Proxies, ProxyError, Routes};
 use crate::roots::Roots;
@@ -36,24 +37,24 @@ pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest body of a response. The largest known, the EC2 catalogue of 1,395 types, is 5.8 MB.
 pub const BODY_MAX: usize = 32 << 20;
 
-/// The settings of a client. The default is the system's certificates, no proxy, and the limits above.
+/// The settings of a client. Without others: the system's certificates, no proxy, and the limits above.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
     /// Authorities that are trusted beside the system's.
     pub extra_roots: Option<Roots>,
     pub proxies: Proxies,
-    /// Who names the hosts of the requests.
-    pub named_by: NamedBy,
+    /// Where its connections may lead.
+    pub permit: Permit,
     pub answer_timeout: Duration,
     pub body_max: usize,
 }
 
-impl Default for HttpSettings {
-    fn default() -> Self {
+impl HttpSettings {
+    pub fn new(permit: Permit) -> Self {
         Self {
             extra_roots: None,
             proxies: Proxies::default(),
-            named_by: NamedBy::default(),
+            permit,
             answer_timeout: ANSWER_TIMEOUT,
             body_max: BODY_MAX,
         }
@@ -84,6 +85,8 @@ pub enum HttpError {
     TimedOut { after: Duration },
     #[error("{0}")]
     NotReached(NotReached),
+    #[error("{0}")]
+    NotAllowed(EgressRefused),
     #[error("the response broke off")]
     BrokeOff,
     #[error("the response is larger than {}", limit(*.bytes_max))]
@@ -121,9 +124,9 @@ impl HttpClient {
     }
 
     fn over(config: ClientConfig, server_name: Option<&str>, settings: HttpSettings) -> Result<Self, HttpSetupError> {
-        let HttpSettings { extra_roots: _, proxies, named_by, answer_timeout, body_max } = settings;
+        let HttpSettings { extra_roots: _, proxies, permit, answer_timeout, body_max } = settings;
         proxies.check()?;
-        let connector = Connector::new(config, server_name, Routes::Environment(proxies), named_by)?;
+        let connector = Connector::new(config, server_name, Routes::Environment(proxies), permit)?;
         let pooled = pooled(connector, IDLE_MAX);
         let carry = move |request| -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
             let pooled = pooled.clone();
@@ -196,6 +199,9 @@ fn not_reached(error: &(dyn Error + 'static)) -> HttpError {
     let is_incomplete = |cause: &(dyn Error + 'static)| {
         cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_incomplete_message)
     };
+    if let Some(refused) = refusal_of(error) {
+        return HttpError::NotAllowed(refused.clone());
+    }
     match Causes::of(error).find_map(failure_of) {
         Some(why) => HttpError::NotReached(why),
         None if Causes::of(error).any(is_incomplete) => HttpError::BrokeOff,

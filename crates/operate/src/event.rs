@@ -49,6 +49,8 @@ pub enum Notice {
     Kubeconfig { why: String },
     /// Snapshots cannot be probed.
     ProbeOfSnapshot,
+    /// The approval of a credential plugin counts for this process alone.
+    PluginNotKept { why: String },
 }
 
 impl Events {
@@ -86,6 +88,7 @@ impl fmt::Display for Notice {
                 write!(f, "dropped {plans} plan{plural} older than {days} days from the journal, with their backups")
             }
             Self::Kubeconfig { why } => write!(f, "the kubeconfig changed and is ignored: {why}"),
+            Self::PluginNotKept { why } => write!(f, "the credential plugin is asked about again next time: {why}"),
             Self::ProbeOfSnapshot => f.write_str("--probe: a snapshot cannot be probed"),
         }
     }

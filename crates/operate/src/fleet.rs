@@ -166,6 +166,7 @@ pub async fn connect_contexts(session: &Session, checks: Vec<Box<dyn Check>>) ->
         impersonation: session.contexts.impersonation.clone(),
         env: session.env.clone(),
         clouds,
+        egress: session.settings.egress.clone(),
     };
     connect_members(session, checks, members, Box::new(guests))
 }

@@ -28,6 +28,7 @@ mod members;
 mod observe;
 mod own_login;
 mod plan;
+mod plugins;
 mod probe;
 mod recheck;
 mod recover;
@@ -54,6 +55,7 @@ pub use history::{Reach, Recovered, history_entries, pick, read_history, read_re
 pub use members::{logged_in, members};
 pub use observe::{KnownNames, LIST_TIMEOUT, Observed, judged, link_error, unread};
 pub use plan::{PlanRequest, Planned, build_plan};
+pub use plugins::KeptApprovals;
 pub use probe::{ProbeResult, Probes, Ready, discovery_code, fetch as fetch_discovery, may_probe, probe_one};
 pub use recheck::Rechecker;
 pub use recover::StillOpen;

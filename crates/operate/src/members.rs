@@ -10,10 +10,11 @@ use crate::settings::ClusterRules;
 use trueup_core::world::{Cluster, ClusterName, ClusterSource};
 use trueup_fleet::clouds::Clouds;
 use trueup_fleet::connect::{
-    Access, Connection, Connector, Credential, Env, GuestConnector, GuestSecrets, Impersonation, KubeconfigConnector,
-    KubeconfigError, LinkError, LoginError, Selection,
+    Access, Connection, Connector, Credential, Env, GuestConnector, GuestOrigin, GuestSecrets, GuestSetup,
+    Impersonation, KubeconfigConnector, KubeconfigError, LinkError, LoginError, Selection,
 };
 use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
+use trueup_net::Egress;
 
 /// The selected contexts as members of the fleet. Where all contexts are selected, an incomplete one is a member that
 /// cannot be reached: it must not hide the others.
@@ -27,8 +28,8 @@ pub fn members(session: &Session) -> Result<Vec<Member>, OperateError> {
     for name in names {
         let connector: Arc<dyn Connector> = match kubeconfig.access(&name) {
             Ok(access) => {
-                let impersonation = session.contexts.impersonation.clone();
-                Arc::new(KubeconfigConnector::new(access, impersonation, session.env.clone(), wall_clock()))
+                let (impersonation, env) = (session.contexts.impersonation.clone(), session.env.clone());
+                Arc::new(KubeconfigConnector::new(access, impersonation, env, &session.plugins, wall_clock()))
             }
             Err(error) if session.contexts.selection == Selection::All => Arc::new(Incomplete(error)),
             Err(error) => return Err(error.into()),
@@ -49,7 +50,8 @@ pub fn logged_in(
     credential: Credential,
 ) -> Result<Member, Arc<LoginError>> {
     let (impersonation, env) = (session.contexts.impersonation.clone(), session.env.clone());
-    let connector = KubeconfigConnector::logged_in(access, impersonation, env, wall_clock(), credential)?;
+    let plugins = &session.plugins;
+    let connector = KubeconfigConnector::logged_in(access, impersonation, env, plugins, wall_clock(), credential)?;
     Ok(member(&session.settings.clusters, cluster.to_string(), Arc::new(connector)))
 }
 
@@ -81,23 +83,30 @@ pub struct GuestsByKubeconfig {
     pub env: Env,
     /// The clouds that the enabled checks need.
     pub clouds: Clouds,
+    /// What kubeconfigs out of Secrets may use.
+    pub egress: Egress,
 }
 
 impl GuestResolver for GuestsByKubeconfig {
-    fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, management: &Connection) -> Member {
         let host = &guest.hosted_by.cluster;
-        let connector = GuestConnector::new(
-            management.clone(),
-            guest.hosted_by.clone(),
-            GuestSecrets::new(
+        let connector = GuestConnector::new(GuestSetup {
+            management: management.client.clone(),
+            guest: guest.hosted_by.clone(),
+            secrets: GuestSecrets::new(
                 guest.hosted_by.name.as_str(),
                 guest.link.kubeconfig_secret.as_deref(),
                 guest.link.custom_kubeconfig_secret.as_deref(),
             ),
-            self.impersonation.clone(),
-            self.env.clone(),
-            wall_clock(),
-        );
+            origin: GuestOrigin {
+                cluster: guest.name.to_string(),
+                holder: management.holder_reach(),
+                egress: self.egress.clone(),
+            },
+            acting_as: self.impersonation.clone(),
+            env: self.env.clone(),
+            clock: wall_clock(),
+        });
         Member {
             name: guest.name.clone(),
             class: self.rules.class_of(&guest.name, Some(host)),

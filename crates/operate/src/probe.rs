@@ -9,13 +9,16 @@ use futures::StreamExt as _;
 use crate::error::OperateError;
 use crate::event::Notice;
 use crate::fleet::Fleet;
-use crate::session::wall_clock;
+use crate::session::{Session, wall_clock};
 use trueup_checks::external_oidc::WarningCode;
 use trueup_checks::{Check, DiscoveryProbe, KubeconfigProbe, Probe};
 use trueup_core::engine::{Evidence, Judged, PlanScope, SubjectId};
-use trueup_core::world::View;
-use trueup_fleet::connect::{Env, Fetched, ProbePlace, Probed, WellKnown, fetch_well_known, probe};
+use trueup_core::world::{HostedBy, View};
+use trueup_fleet::connect::{
+    Connection, Env, Fetched, GuestOrigin, ProbePlace, Probed, WellKnown, fetch_well_known, probe,
+};
 use trueup_fleet::live::Live;
+use trueup_net::Egress;
 
 /// Concurrent probes: each may take seconds, and none loads a cluster.
 const CONCURRENT_MAX: usize = 16;
@@ -67,8 +70,12 @@ pub fn discovery_code(fetched: &Fetched) -> Option<WarningCode> {
 
 /// A probe that can be sent now.
 pub enum Ready {
-    /// With the client of the cluster that holds the Secret.
-    Kubeconfig(KubeconfigProbe, Option<kube::Client>),
+    /// With the connection to the cluster that holds the Secret, and the fleet's name of the cluster it leads to.
+    Kubeconfig {
+        probe: KubeconfigProbe,
+        holder: Option<Connection>,
+        leads_to: String,
+    },
     Discovery(DiscoveryProbe),
 }
 
@@ -87,9 +94,9 @@ impl Fleet {
             let covered = subjects.filter(|subject| scope.covers(subject));
             covered.filter_map(|subject| Some((subject.clone(), may_probe(live, subject)?))).collect::<Vec<_>>()
         };
-        let env = &self.session().env;
+        let session = self.session();
         let probes = self.ask(allowed).await?.into_iter().map(|(subject, ready)| async move {
-            let result = probe_one(&ready, env).await;
+            let result = probe_one(&ready, session).await;
             (subject, result)
         });
         Ok(futures::stream::iter(probes).buffer_unordered(CONCURRENT_MAX).collect().await)
@@ -100,8 +107,8 @@ impl Fleet {
 pub fn may_probe(live: &Live, subject: &SubjectId) -> Option<Ready> {
     Some(match allowed(live.domains(), subject, live.view())? {
         Probe::Kubeconfig(probe) => {
-            let client = live.client(&probe.cluster);
-            Ready::Kubeconfig(probe, client)
+            let (holder, leads_to) = (live.connection(&probe.cluster).cloned(), leads_to(live.view(), &probe));
+            Ready::Kubeconfig { probe, holder, leads_to }
         }
         Probe::Discovery(probe) => Ready::Discovery(probe),
     })
@@ -111,23 +118,45 @@ fn allowed(domains: &[Box<dyn Check>], subject: &SubjectId, view: View<'_>) -> O
     domains.iter().find(|domain| domain.name() == subject.domain)?.probe(subject, view)
 }
 
-pub async fn probe_one(what: &Ready, env: &Env) -> ProbeResult {
+/// The name by which `[egress] guests` knows the cluster that a kubeconfig leads to: that of the fleet, or its own where no
+/// other cluster of the fleet has it.
+fn leads_to(view: View<'_>, probe: &KubeconfigProbe) -> String {
+    let KubeconfigProbe { cluster, namespace, leads_to, .. } = probe;
+    let is_it =
+        |by: &HostedBy| by.cluster == *cluster && by.namespace.as_str() == namespace && by.name.as_str() == leads_to;
+    let hosted = view.clusters().find(|known| known.hosted_by.as_ref().is_some_and(is_it));
+    match hosted {
+        Some(known) => known.name.to_string(),
+        None if view.clusters().any(|known| known.name.as_str() == leads_to) => {
+            format!("{cluster}/{namespace}/{leads_to}")
+        }
+        None => leads_to.clone(),
+    }
+}
+
+pub async fn probe_one(what: &Ready, session: &Session) -> ProbeResult {
     match what {
-        Ready::Kubeconfig(KubeconfigProbe { cluster, .. }, None) => {
-            ProbeResult::Kubeconfig(Probed::NotTried(format!("{cluster} is not connected")))
+        Ready::Kubeconfig { probe, holder: None, .. } => {
+            ProbeResult::Kubeconfig(Probed::NotTried(format!("{} is not connected", probe.cluster)))
         }
-        Ready::Kubeconfig(KubeconfigProbe { cluster: _, namespace, secret, key }, Some(client)) => {
+        Ready::Kubeconfig { probe: asked, holder: Some(holder), leads_to } => {
+            let KubeconfigProbe { cluster: _, namespace, secret, key, leads_to: _ } = asked;
             let place = ProbePlace { namespace, secret, key };
-            ProbeResult::Kubeconfig(probe(client, place, env, wall_clock()).await)
+            let origin = GuestOrigin {
+                cluster: leads_to.clone(),
+                holder: holder.holder_reach(),
+                egress: session.settings.egress.clone(),
+            };
+            ProbeResult::Kubeconfig(probe(&holder.client, place, &origin, &session.env, wall_clock()).await)
         }
-        Ready::Discovery(probe) => ProbeResult::Discovery(fetch(probe, env).await),
+        Ready::Discovery(probe) => ProbeResult::Discovery(fetch(probe, &session.env, &session.settings.egress).await),
     }
 }
 
 /// Fetches a discovery document.
-pub async fn fetch(probe: &DiscoveryProbe, env: &Env) -> Fetched {
+pub async fn fetch(probe: &DiscoveryProbe, env: &Env, egress: &Egress) -> Fetched {
     let DiscoveryProbe { url, issuer, roots } = probe;
-    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env).await
+    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env, egress).await
 }
 
 /// Adds results to what was judged.

@@ -12,7 +12,7 @@ use crate::event::Events;
 use crate::settings::Settings;
 use trueup_core::engine::MarkKey;
 use trueup_core::engine::journal::{Holder, StateFolder};
-use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, Selection};
+use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, PluginPolicy, Selection};
 
 /// Everything an operation needs besides its own request.
 pub struct Session {
@@ -25,6 +25,8 @@ pub struct Session {
     pub read_only: bool,
     /// `--allow-insecure-writes`.
     pub allow_insecure_writes: bool,
+    /// Which credential plugins of the kubeconfig may run.
+    pub plugins: PluginPolicy,
     pub events: Events,
 }
 

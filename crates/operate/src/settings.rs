@@ -28,6 +28,8 @@ pub struct Settings {
     pub clouds: Vec<CloudAccount>,
     /// `[egress]`: hosts that may receive more than the rules allow.
     pub egress: Egress,
+    /// `[exec] allow`: the only credential plugins that run. Absent: no list.
+    pub exec_allow: Option<Vec<String>>,
 }
 
 /// The rules of `[[clusters]]` in the order of the file. The first that matches a name wins.

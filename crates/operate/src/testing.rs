@@ -10,7 +10,7 @@ use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
 use trueup_core::engine::Plan;
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
-use trueup_fleet::connect::{Env, FixedConnector};
+use trueup_fleet::connect::{Connection, Env, FixedConnector, PluginPolicy};
 use trueup_fleet::live::{Guest, GuestResolver, Live, Member};
 
 /// A snapshot of one cluster without objects.
@@ -39,6 +39,7 @@ pub fn session() -> Arc<Session> {
         state: None,
         read_only: false,
         allow_insecure_writes: false,
+        plugins: PluginPolicy::Any,
         events: recorded().0,
     })
 }
@@ -57,13 +58,13 @@ pub fn no_plan() -> Plan {
 pub struct NoGuests;
 
 impl GuestResolver for NoGuests {
-    fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, management: &Connection) -> Member {
         Member {
             name: guest.name.clone(),
             class: RiskClass::default(),
             source: ClusterSource::Hosted { by: guest.hosted_by.cluster.clone() },
             hosted_by: Some(guest.hosted_by.clone()),
-            connector: Arc::new(FixedConnector(management.clone())),
+            connector: Arc::new(FixedConnector(management.client.clone())),
             namespaces: Vec::new(),
         }
     }

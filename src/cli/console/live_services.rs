@@ -161,7 +161,7 @@ impl LiveServices {
         let is_real = matches!(self.kind, FleetKind::Kubeconfig { .. });
         let work = async move {
             let message = match fleet.ask(move |live: &Live| may_probe(live, &subject)).await {
-                Ok(Some(ready)) if is_real => probe_one(&ready, &fleet.session().env).await.message(),
+                Ok(Some(ready)) if is_real => probe_one(&ready, fleet.session()).await.message(),
                 Ok(Some(_)) => "not sent: the server is simulated".to_owned(),
                 Ok(None) => "not sent: nothing to test, or the server may not be its own".to_owned(),
                 Err(error) => error.to_string(),

@@ -7,7 +7,7 @@ use crate::console::run::Login;
 use trueup_core::world::ClusterName;
 use trueup_fleet::connect::{Access, Bearer, ExecSpec, plugin_on_terminal, read_credential};
 use trueup_fleet::live::Member;
-use trueup_operate::{Fleet, logged_in};
+use trueup_operate::{Fleet, Notice, Session, logged_in};
 
 /// Returns how to log in to a cluster.
 pub fn method(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
@@ -25,10 +25,7 @@ pub fn method(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
         Err(message) => return Login::Otherwise(message),
     };
     match &access.bearer {
-        Bearer::Exec(spec) => match plugin_on_terminal(spec, &fleet.session().env) {
-            Ok(command) => Login::Program(Box::new(command)),
-            Err(error) => Login::Otherwise(error.to_string()),
-        },
+        Bearer::Exec(spec) => program(fleet, spec),
         Bearer::TokenFile(path) => {
             let path = path.display();
             Login::Otherwise(format!("the token of {cluster} is in {path}; renew that file, then reconnect"))
@@ -39,13 +36,26 @@ pub fn method(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
     }
 }
 
+/// The plugin as a program. The user asks for it, so that it is approved from now on.
+fn program(fleet: &Fleet, spec: &ExecSpec) -> Login {
+    let Session { env, plugins, .. } = &**fleet.session();
+    let command = match plugin_on_terminal(spec, env, plugins) {
+        Ok(command) => command,
+        Err(error) => return Login::Otherwise(error.to_string()),
+    };
+    if let Err(why) = plugins.approve(spec, env) {
+        fleet.session().events.notice(Notice::PluginNotKept { why });
+    }
+    Login::Program(Box::new(command))
+}
+
 /// The cluster, connected with the credential that its plugin printed.
 ///
 /// # Errors
 /// The output is not a credential.
 pub fn member(fleet: &Fleet, cluster: &ClusterName, printed: &[u8]) -> Result<Member, String> {
     let access = access(fleet, cluster)?;
-    let spec = plugin(&access).ok_or("the kubeconfig no longer names a credential plugin")?;
+    let spec = access.exec().ok_or("the kubeconfig no longer names a credential plugin")?;
     let credential = read_credential(spec, printed).map_err(|error| error.to_string())?;
     logged_in(fleet.session(), cluster, access, credential).map_err(|error| error.to_string())
 }
@@ -53,11 +63,4 @@ pub fn member(fleet: &Fleet, cluster: &ClusterName, printed: &[u8]) -> Result<Me
 fn access(fleet: &Fleet, cluster: &ClusterName) -> Result<Access, String> {
     let kubeconfig = fleet.session().read_kubeconfig().map_err(|error| error.to_string())?;
     kubeconfig.access(cluster.as_str()).map_err(|error| error.to_string())
-}
-
-fn plugin(access: &Access) -> Option<&ExecSpec> {
-    match &access.bearer {
-        Bearer::Exec(spec) => Some(spec),
-        Bearer::None | Bearer::Token(_) | Bearer::TokenFile(_) | Bearer::Basic { .. } => None,
-    }
 }

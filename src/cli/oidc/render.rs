@@ -90,7 +90,8 @@ async fn show_discovery(context: &Context, document: Option<DiscoveryProbe>) {
     let Some(document) = document else {
         return context.note("--probe: no provider has a discovery document to fetch");
     };
-    let fetched = fetch_discovery(&document, &context.env).await;
+    let egress = context.config().map(|config| config.settings.egress).unwrap_or_default();
+    let fetched = fetch_discovery(&document, &context.env, &egress).await;
     let message = match discovery_code(&fetched) {
         Some(code) => {
             let path = "spec.oidcProviders[0].issuer.issuerURL".to_owned();

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use trueup_fleet::clouds::aws::client::{
     Aws, Catalogue, Class, Endpoints, InstanceType, Principal, Region, RoleArn, Variables, WebIdentity,
 };
-use trueup_net::Roots;
 use trueup_net::http::{HttpClient, HttpSettings};
+use trueup_net::{Egress, Roots};
 
 use server::Moto;
 
@@ -41,7 +41,7 @@ fn aws(moto: &Moto, roots: Option<Roots>) -> Aws {
     let url = moto.url();
     let env = Variables::new([("AWS_ENDPOINT_URL", url.as_str())]);
     Aws::new(
-        HttpClient::new(HttpSettings { extra_roots: roots, ..HttpSettings::default() }).unwrap(),
+        HttpClient::new(HttpSettings { extra_roots: roots, ..HttpSettings::new(Egress::user_named()) }).unwrap(),
         Endpoints::new([], &env).unwrap(),
         Arc::new(Timestamp::now),
     )

@@ -34,6 +34,7 @@ pub fn find(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Probe> {
         namespace: subject.namespace().to_string(),
         secret: subject.key.name.to_string(),
         key: key_text(subject.sort),
+        leads_to: subject.cluster_key.name.to_string(),
     };
     may_be_tried.then(|| Probe::Kubeconfig(probe()))
 }

@@ -14,7 +14,7 @@ use super::exec::ExecError;
 use super::send::TransportError;
 use super::transport::LoginError;
 use trueup_core::world::{Gap, GapCause};
-use trueup_net::{Causes, NotReached, failure_of};
+use trueup_net::{Causes, NotReached, failure_of, refusal_of};
 
 /// What a status other than success means. `reason` is that of the `Status` body ([`reason`]); `what` is what was
 /// being done: `listing secrets in openshift-config`.
@@ -92,6 +92,8 @@ pub fn login_hint(error: &LoginError) -> String {
         LoginError::Exec(ExecError::NotStarted { .. } | ExecError::Failed { .. } | ExecError::Unusable { .. }) => {
             "run the same command in a terminal; kubectl shows what it says".to_owned()
         }
+        LoginError::Exec(ExecError::NotListed { command }) => format!("add {command:?} to [exec] allow to run it"),
+        LoginError::Exec(ExecError::NotApproved { .. }) => "log in to run it and to remember that".to_owned(),
         LoginError::TokenFile { .. } | LoginError::BadToken { .. } => "log in again, then press r".to_owned(),
         LoginError::NewCertificate => "reconnecting".to_owned(),
     }
@@ -100,6 +102,9 @@ pub fn login_hint(error: &LoginError) -> String {
 /// Finds the most telling error in a chain.
 fn of_chain(error: &(dyn Error + 'static), otherwise: &str) -> (GapCause, String) {
     let unreachable = |message: &str| (GapCause::Unreachable, message.to_owned());
+    if let Some(refused) = refusal_of(error) {
+        return unreachable(&refused.to_string());
+    }
     let mut found = unreachable(otherwise);
     for link in Causes::of(error) {
         if let Some(error) = link.downcast_ref::<LoginError>() {
@@ -128,6 +133,7 @@ fn of_chain(error: &(dyn Error + 'static), otherwise: &str) -> (GapCause, String
             | NotReached::BadCertificate
             | NotReached::NotTls
             | NotReached::Tls
+            | NotReached::NotAllowed
             | NotReached::Other => return unreachable(&why.to_string()),
         }
     }

@@ -10,6 +10,7 @@ use super::exec::Credential;
 use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
+use super::plugins::PluginPolicy;
 use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, TlsTrust};
 use crate::clouds::AccountPort;
 use trueup_core::world::{Gap, GapCause};
@@ -55,6 +56,7 @@ pub(super) fn open_event(error: &OpenError) -> LinkEvent {
         OpenError::Tls(error) => broken_settings(error),
         OpenError::Proxy(error) => broken_settings(error),
         OpenError::Impersonation(error) => broken_settings(error),
+        OpenError::Egress(error) => broken_settings(error),
         OpenError::Login(error) => login_event(error),
     }
 }
@@ -79,8 +81,8 @@ pub struct KubeconfigConnector {
 
 impl KubeconfigConnector {
     /// A connector for what [`super::Kubeconfig::access`] gave. When the file changes, make a new one.
-    pub fn new(access: Access, acting_as: Impersonation, env: Env, clock: Clock) -> Self {
-        let login = Arc::new(Login::new(&access.bearer, &env, clock));
+    pub fn new(access: Access, acting_as: Impersonation, env: Env, plugins: &PluginPolicy, clock: Clock) -> Self {
+        let login = Arc::new(Login::new(&access.bearer, &env, plugins, clock));
         Self { access, login, acting_as, env }
     }
 
@@ -92,17 +94,18 @@ impl KubeconfigConnector {
         access: Access,
         acting_as: Impersonation,
         env: Env,
+        plugins: &PluginPolicy,
         clock: Clock,
         credential: Credential,
     ) -> Result<Self, Arc<LoginError>> {
-        let login = Arc::new(Login::new(&access.bearer, &env, clock).begun_with(credential)?);
+        let login = Arc::new(Login::new(&access.bearer, &env, plugins, clock).begun_with(credential)?);
         Ok(Self { access, login, acting_as, env })
     }
 }
 
 impl Connector for KubeconfigConnector {
     fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
-        Box::pin(async { Ok(transport::open(&self.access, &self.login, &self.acting_as, &self.env).await?) })
+        Box::pin(async { Ok(transport::open(&self.access, &self.login, &self.acting_as, &self.env, None).await?) })
     }
 }
 
@@ -133,7 +136,7 @@ mod tests {
              users: [{{name: u, user: {user}}}]}}"
         );
         let access = Kubeconfig::parse(&text, "the text", Trust::UsersOwn)?.access("x")?;
-        Ok(KubeconfigConnector::new(access, Impersonation::default(), Env::default(), still()))
+        Ok(KubeconfigConnector::new(access, Impersonation::default(), Env::default(), &PluginPolicy::Any, still()))
     }
 
     #[tokio::test]

@@ -2,12 +2,14 @@
 //!
 //! Invariants:
 //! - what a plugin prints on stdout is never shown or logged, whatever it is: it may hold the token;
-//! - of stderr, what also stood on stdout and whatever looks like a token is blotted out before it is shown;
+//! - stderr is in no error: it goes to the log alone, without what also stood on stdout and whatever looks like a
+//!   credential; on a person's terminal the plugin writes it there itself;
 //! - a plugin sees the terminal only when a person asked for that ([`on_terminal`]); otherwise stdin is closed, and it
 //!   has a process group of its own;
 //! - when the wait ends early (time limit, or the future is dropped), the plugin's whole process group is killed.
 //!
-//! Elsewhere: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), keeping the answer (`transport::login`).
+//! Elsewhere: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), which plugins may run (`plugins`), keeping the
+//! answer (`transport::login`).
 //!
 //! # Limits
 //! A plugin that asks for the cluster's details gets `certificate-authority-data` only when the kubeconfig holds data.
@@ -28,9 +30,9 @@ use zeroize::Zeroizing;
 
 use super::env::Env;
 use super::kubeconfig::{ExecSpec, NeedsTerminal};
+use super::plugins::PluginPolicy;
 use super::text::printable;
-use trueup_core::redact::{CredentialKind, credential_shape};
-use trueup_net::SecretText;
+use trueup_net::{SecretText, redact};
 
 /// How long a plugin may take. Cloud logins answer in one to five seconds, a cold start with a slow identity provider
 /// in ten; one that opens a browser and waits for a person would hold up a console that can't say so.
@@ -45,10 +47,7 @@ const STDERR_MAX: usize = 4 << 10;
 /// How long the pipes may stay open after the plugin ended. Helpers it left running (token caches) may hold them.
 const PIPES_AFTER_EXIT: Duration = Duration::from_millis(500);
 
-/// Runs of token letters at least this long are blotted out: every signature is longer, and few words are.
-const TOKEN_RUN: usize = 40;
-
-/// Words of stdout at least this long are blotted out where stderr repeats them.
+/// Words of stdout at least this long are removed where stderr repeats them.
 const REPEATED_RUN: usize = 12;
 
 /// What a plugin gave.
@@ -71,20 +70,21 @@ pub enum ExecError {
     Missing { command: String, hint: Option<String> },
     #[error("the credential plugin {command} cannot be started ({why})")]
     NotStarted { command: String, why: String },
-    #[error("the credential plugin {command} did not respond within {} s and was killed{}", .after.as_secs(), with_stderr(.said))]
-    TimedOut { command: String, after: Duration, said: String },
-    #[error("the credential plugin {command} failed ({how}){}", with_stderr(.said))]
-    Failed { command: String, how: String, said: String },
-    #[error("the output of the credential plugin {command} cannot be used: {why}{}", with_stderr(.said))]
-    Unusable { command: String, why: &'static str, said: String },
+    #[error("the credential plugin {command} did not respond within {} s and was killed", .after.as_secs())]
+    TimedOut { command: String, after: Duration },
+    #[error("the credential plugin {command} failed ({how})")]
+    Failed { command: String, how: String },
+    #[error("the output of the credential plugin {command} cannot be used: {why}")]
+    Unusable { command: String, why: &'static str },
+    #[error("the credential plugin {command} is not in [exec] allow of the configuration and was not run")]
+    NotListed { command: String },
+    /// The command with its arguments.
+    #[error("the credential plugin is new here and was not run: {command}")]
+    NotApproved { command: String },
 }
 
 fn hinted(hint: &Option<String>) -> String {
     hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default()
-}
-
-fn with_stderr(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(", saying: {said}") }
 }
 
 /// Runs the plugin and reads its credential.
@@ -92,39 +92,52 @@ fn with_stderr(said: &str) -> String {
 /// Cancellation may strike at any await; the plugin's process group is killed then.
 ///
 /// # Errors
-/// The plugin is missing, fails, takes too long, wants a terminal, or answers with something else than a credential.
-pub async fn run(spec: &ExecSpec, env: &Env, timeout: Duration) -> Result<Credential, ExecError> {
+/// The plugin may not run, is missing, fails, takes too long, wants a terminal, or answers with something else than a
+/// credential.
+pub async fn run(
+    spec: &ExecSpec,
+    env: &Env,
+    policy: &PluginPolicy,
+    timeout: Duration,
+) -> Result<Credential, ExecError> {
     let name = shown(&spec.command);
     match spec.needs_terminal {
         NeedsTerminal::Yes => return Err(ExecError::NeedsTerminal { command: name }),
         NeedsTerminal::No => {}
     }
     let program = installed(spec, env)?;
+    policy.check(&program, spec, env)?;
+    tracing::info!(plugin = %shown(&program), "running credential plugin");
     let mut child = command(&program, spec, env).spawn().map_err(|error| not_started(&name, &error))?;
     let mut group = Group::of(&child);
     let (mut stdout, mut stderr) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
     let ended = tokio::time::timeout(timeout, converse(&mut child, &mut stdout, &mut stderr)).await;
-    let said = sayable(&stderr, &stdout);
-    match ended {
-        Err(_) => Err(ExecError::TimedOut { command: name, after: timeout, said }),
+    let result = match ended {
+        Err(_) => Err(ExecError::TimedOut { command: name, after: timeout }),
         Ok(Err(error)) => Err(not_started(&name, &error)),
         Ok(Ok(status)) => {
             group.let_go();
             if status.success() {
-                decode(&stdout, spec).map_err(|why| ExecError::Unusable { command: name, why, said })
+                decode(&stdout, spec).map_err(|why| ExecError::Unusable { command: name, why })
             } else {
-                Err(ExecError::Failed { command: name, how: status.to_string(), said })
+                Err(ExecError::Failed { command: name, how: status.to_string() })
             }
         }
+    };
+    if result.is_err() {
+        tracing::warn!(plugin = %shown(&program), stderr = loggable(&stderr, &stdout), "credential plugin failed");
     }
+    result
 }
 
 /// The plugin as a command for a person's terminal. Its stdout is for the caller to take, and for [`read`] alone.
 ///
 /// # Errors
-/// The plugin is not installed.
-pub fn on_terminal(spec: &ExecSpec, env: &Env) -> Result<Command, ExecError> {
-    let mut command = prepared(&installed(spec, env)?, spec, env, Talk::WithAPerson);
+/// The plugin is not installed, or the configuration has a list that lacks it.
+pub fn on_terminal(spec: &ExecSpec, env: &Env, policy: &PluginPolicy) -> Result<Command, ExecError> {
+    let program = installed(spec, env)?;
+    policy.check_list(&program, spec, env)?;
+    let mut command = prepared(&program, spec, env, Talk::WithAPerson);
     command.stdin(Stdio::inherit()).stdout(Stdio::null()).stderr(Stdio::inherit());
     Ok(command)
 }
@@ -134,7 +147,7 @@ pub fn on_terminal(spec: &ExecSpec, env: &Env) -> Result<Command, ExecError> {
 /// # Errors
 /// It is no credential.
 pub fn read(spec: &ExecSpec, printed: &[u8]) -> Result<Credential, ExecError> {
-    let unusable = |why| ExecError::Unusable { command: shown(&spec.command), why, said: String::new() };
+    let unusable = |why| ExecError::Unusable { command: shown(&spec.command), why };
     decode(printed, spec).map_err(unusable)
 }
 
@@ -150,7 +163,7 @@ fn not_started(name: &str, error: &io::Error) -> ExecError {
 }
 
 /// Looks a bare name up in `PATH`; a path is taken as it is.
-fn find(command: &Path, env: &Env) -> Option<PathBuf> {
+pub(super) fn find(command: &Path, env: &Env) -> Option<PathBuf> {
     if command.components().count() > 1 || command.is_absolute() {
         return is_program(command).then(|| command.to_owned());
     }
@@ -291,40 +304,18 @@ fn decode(stdout: &[u8], spec: &ExecSpec) -> Result<Credential, &'static str> {
     Ok(Credential { token, certificate, expires_at })
 }
 
-/// What of stderr may be shown.
-fn sayable(stderr: &[u8], stdout: &[u8]) -> String {
+/// What of stderr may be logged.
+fn loggable(stderr: &[u8], stdout: &[u8]) -> String {
     let mut said = String::from_utf8_lossy(stderr).into_owned();
     let printed = Zeroizing::new(String::from_utf8_lossy(stdout).into_owned());
     let words = printed.split(|letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | ',' | '{' | '}'));
     for word in words.filter(|word| word.len() >= REPEATED_RUN) {
         said = said.replace(word, "…");
     }
-    if credential_shape(&said) == Some(CredentialKind::PrivateKey) {
-        return "…".to_owned();
-    }
-    let hide = |word: &str| match credential_shape(word) {
-        Some(_) => "…".to_owned() + &word[word.trim_end().len()..],
-        None => word.to_owned(),
-    };
-    let said: String = said.split_inclusive(char::is_whitespace).map(hide).collect();
-    let mut shown = String::new();
-    let mut rest = said.as_str();
-    while !rest.is_empty() {
-        let run = rest.find(|letter: char| !is_token_letter(letter)).unwrap_or(rest.len());
-        let (token, after) = rest.split_at(run);
-        shown.push_str(if token.len() >= TOKEN_RUN { "…" } else { token });
-        let other = after.find(is_token_letter).unwrap_or(after.len());
-        shown.push_str(&after[..other]);
-        rest = &after[other..];
-    }
-    printable(&shown, STDERR_MAX)
+    printable(&redact(&said), STDERR_MAX)
 }
 
-fn is_token_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '+' | '=')
-}
-
-fn shown(command: &Path) -> String {
+pub(super) fn shown(command: &Path) -> String {
     printable(&command.to_string_lossy(), 300)
 }
 

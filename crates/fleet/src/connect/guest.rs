@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! - the kubeconfig's bytes stay in this file and are overwritten when it is done with them;
-//! - what came out of a Secret runs no command and reads no file (`kubeconfig::Trust::FromSecret`);
+//! - what came out of a Secret runs no command and reads no file (`kubeconfig::Trust::FromSecret`), and leads only where
+//!   the egress policy allows (`transport::GuestOrigin`);
 //! - the Secret is read by its name, never by listing.
 //!
 //! Names and keys: `docs/facts/hypershift-oidc.md` section 2.4. Client certificates rotate, so [`GuestConnector::secret_read`]
@@ -22,10 +23,11 @@ use super::connector::{Connector, LinkError, broken_settings, open_event};
 use super::env::Env;
 use super::kubeconfig::{Impersonation, Kubeconfig, KubeconfigError, Selection, Trust};
 use super::link::LinkEvent;
-use super::transport::{self, Clock, Connection, Login, OpenError};
+use super::plugins::PluginPolicy;
+use super::transport::{self, Clock, Connection, GuestOrigin, Login, OpenError};
 use super::{classify, send};
 use trueup_core::world::{Gap, GapCause, HostedBy, ResourceVersion};
-use trueup_net::SecretText;
+use trueup_net::{SecretText, refusal_of};
 
 /// The key of the Secret that holds the kubeconfig.
 const KEY: &str = "kubeconfig";
@@ -75,13 +77,20 @@ pub enum GuestError {
 
 /// Connects to the guest of a HostedCluster.
 pub struct GuestConnector {
-    management: kube::Client,
-    guest: HostedBy,
-    secrets: GuestSecrets,
-    acting_as: Impersonation,
-    env: Env,
-    clock: Clock,
+    setup: GuestSetup,
     used: Mutex<Option<SecretRead>>,
+}
+
+/// What a connection to a guest needs.
+pub struct GuestSetup {
+    /// Reads the Secrets of the management cluster.
+    pub management: kube::Client,
+    pub guest: HostedBy,
+    pub secrets: GuestSecrets,
+    pub origin: GuestOrigin,
+    pub acting_as: Impersonation,
+    pub env: Env,
+    pub clock: Clock,
 }
 
 impl GuestSecrets {
@@ -96,15 +105,8 @@ impl GuestSecrets {
 }
 
 impl GuestConnector {
-    pub fn new(
-        management: kube::Client,
-        guest: HostedBy,
-        secrets: GuestSecrets,
-        acting_as: Impersonation,
-        env: Env,
-        clock: Clock,
-    ) -> Self {
-        Self { management, guest, secrets, acting_as, env, clock, used: Mutex::new(None) }
+    pub fn new(setup: GuestSetup) -> Self {
+        Self { setup, used: Mutex::new(None) }
     }
 
     /// The Secret the last good connection was made from.
@@ -113,15 +115,15 @@ impl GuestConnector {
     }
 
     async fn reach(&self) -> Result<Connection, GuestError> {
-        let first = self.reach_by(&self.secrets.admin).await;
-        match (first, &self.secrets.custom) {
+        let first = self.reach_by(&self.setup.secrets.admin).await;
+        match (first, &self.setup.secrets.custom) {
             (Err(error), Some(custom)) if error.leads_nowhere() => self.reach_by(custom).await.map_err(|_| error),
             (first, _) => first,
         }
     }
 
     async fn reach_by(&self, name: &str) -> Result<Connection, GuestError> {
-        let secret = format!("{}/{name}", self.guest.namespace);
+        let secret = format!("{}/{name}", self.setup.guest.namespace);
         let body = self.get(name, &secret).await?;
         let (text, version) = kubeconfig_text(body, &secret, KEY)?;
         let (connection, host) = self.open(&text, &format!("Secret {secret}")).await?;
@@ -136,9 +138,9 @@ impl GuestConnector {
         if !is_object_name(name) {
             return Err(GuestError::BadName { name: super::text::printable(name, 80) });
         }
-        let path = format!("/api/v1/namespaces/{}/secrets/{name}", self.guest.namespace);
+        let path = format!("/api/v1/namespaces/{}/secrets/{name}", self.setup.guest.namespace);
         let what = format!("reading Secret {secret}");
-        let answer = send::get_bytes(&self.management, &path, send::JSON).await;
+        let answer = send::get_bytes(&self.setup.management, &path, send::JSON).await;
         let (code, body) = answer.map_err(|error| GuestError::NotRead(classify::transport(&error, &what)))?;
         match code {
             StatusCode::OK => Ok(body),
@@ -152,8 +154,9 @@ impl GuestConnector {
         let file = Kubeconfig::parse(text, place, Trust::FromSecret).map_err(GuestError::Kubeconfig)?;
         let context = file.select(&Selection::Current).map_err(GuestError::Kubeconfig)?.remove(0);
         let access = file.access(&context).map_err(GuestError::Kubeconfig)?;
-        let login = Arc::new(Login::new(&access.bearer, &self.env, self.clock.clone()));
-        let opened = transport::open(&access, &login, &self.acting_as, &self.env).await;
+        let GuestSetup { management: _, guest: _, secrets: _, origin, acting_as, env, clock } = &self.setup;
+        let login = Arc::new(Login::new(&access.bearer, env, &PluginPolicy::none(), clock.clone()));
+        let opened = transport::open(&access, &login, acting_as, env, Some(origin)).await;
         Ok((opened.map_err(GuestError::Open)?, host_of(&access.server)))
     }
 }
@@ -168,14 +171,17 @@ impl GuestError {
     /// Whether another kubeconfig of the same guest could do better.
     fn leads_nowhere(&self) -> bool {
         match self {
-            Self::SecretAbsent { .. } | Self::PrivateEndpoint { .. } | Self::Unreachable(_) => true,
+            Self::SecretAbsent { .. }
+            | Self::PrivateEndpoint { .. }
+            | Self::Unreachable(_)
+            | Self::Open(OpenError::Egress(_)) => true,
             Self::BadName { .. }
             | Self::Forbidden { .. }
             | Self::NotRead(_)
             | Self::KeyMissing { .. }
             | Self::NotText { .. }
             | Self::Kubeconfig(_)
-            | Self::Open(_)
+            | Self::Open(OpenError::Tls(_) | OpenError::Proxy(_) | OpenError::Login(_) | OpenError::Impersonation(_))
             | Self::LoginRefused(_) => false,
         }
     }
@@ -244,7 +250,7 @@ async fn probe(connection: &Connection, host: &str) -> Result<(), GuestError> {
             let gap = classify::transport(&error, &what);
             Err(if matches!(gap.cause, GapCause::Unauthorized) {
                 GuestError::LoginRefused(gap)
-            } else if is_private(host) {
+            } else if is_private(host) && refusal_of(&error).is_none() {
                 GuestError::PrivateEndpoint { host: host.to_owned() }
             } else {
                 GuestError::Unreachable(gap)

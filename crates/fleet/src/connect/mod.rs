@@ -20,6 +20,7 @@ pub mod identity;
 mod kubeconfig;
 mod link;
 mod local;
+mod plugins;
 mod probe;
 pub mod send;
 #[cfg(test)]
@@ -33,14 +34,15 @@ pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
 pub use env::Env;
 pub use exec::{Credential, ExecError, on_terminal as plugin_on_terminal, read as read_credential};
 pub(crate) use guest::is_object_name;
-pub use guest::{GuestConnector, GuestError, GuestSecrets, SecretRead};
+pub use guest::{GuestConnector, GuestError, GuestSecrets, GuestSetup, SecretRead};
 pub use kubeconfig::{
     Access, Bearer, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError, NeedsTerminal, Part, Places,
     Selection, Trust,
 };
 pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
+pub use plugins::{PluginApprovals, PluginId, PluginPolicy};
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;
-pub use transport::{BadImpersonation, Clock, Connection, LoginError, OpenError, TlsTrust};
+pub use transport::{BadImpersonation, Clock, Connection, GuestOrigin, LoginError, OpenError, TlsTrust};
 pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

@@ -15,7 +15,8 @@ use http::StatusCode;
 use super::env::Env;
 use super::guest::{is_object_name, kubeconfig_text};
 use super::kubeconfig::{Impersonation, Kubeconfig, Selection, Trust};
-use super::transport::{self, Clock, Login};
+use super::plugins::PluginPolicy;
+use super::transport::{self, Clock, GuestOrigin, Login};
 use super::{classify, send};
 
 /// How long an answer may take, connecting included: what Cluster API waits.
@@ -60,12 +61,24 @@ impl Probed {
 }
 
 /// Reads the kubeconfig of a Secret and asks its server for its version.
-pub async fn probe(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock: Clock) -> Probed {
-    let asked = tokio::time::timeout(PROBE_TIME, ask(management, place, env, clock)).await;
+pub async fn probe(
+    management: &kube::Client,
+    place: ProbePlace<'_>,
+    origin: &GuestOrigin,
+    env: &Env,
+    clock: Clock,
+) -> Probed {
+    let asked = tokio::time::timeout(PROBE_TIME, ask(management, place, origin, env, clock)).await;
     asked.unwrap_or_else(|_| Probed::NotReached(format!("no answer within {} s", PROBE_TIME.as_secs())))
 }
 
-async fn ask(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock: Clock) -> Probed {
+async fn ask(
+    management: &kube::Client,
+    place: ProbePlace<'_>,
+    origin: &GuestOrigin,
+    env: &Env,
+    clock: Clock,
+) -> Probed {
     let ProbePlace { namespace, secret, key } = place;
     if !is_object_name(namespace) || !is_object_name(secret) {
         return Probed::NotTried("its name is not a valid object name".to_owned());
@@ -88,8 +101,8 @@ async fn ask(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock:
             Kubeconfig::parse(&text, &format!("Secret {named}"), Trust::FromSecret).map_err(|e| e.to_string())?;
         let context = file.select(&Selection::Current).map_err(|error| error.to_string())?.remove(0);
         let access = file.access(&context).map_err(|error| error.to_string())?;
-        let login = Arc::new(Login::new(&access.bearer, env, clock));
-        let opened = transport::open(&access, &login, &Impersonation::default(), env).await;
+        let login = Arc::new(Login::new(&access.bearer, env, &PluginPolicy::none(), clock));
+        let opened = transport::open(&access, &login, &Impersonation::default(), env, Some(origin)).await;
         opened.map_err(|error| error.to_string())
     };
     let connection = match opened.await {
@@ -124,6 +137,7 @@ mod tests {
 
     use super::*;
     use crate::connect::testing::{answering, closed_port, still};
+    use trueup_net::{Egress, Exemption, HolderReach};
 
     const PLACE: ProbePlace<'static> = ProbePlace { namespace: "workloads", secret: "eks-kubeconfig", key: "value" };
     const PATH: &str = "/api/v1/namespaces/workloads/secrets/eks-kubeconfig";
@@ -159,8 +173,26 @@ mod tests {
         url
     }
 
+    /// The origin of a Secret in a cluster that is reached so.
+    fn origin(holder: HolderReach) -> GuestOrigin {
+        let words = [Exemption::Http].into();
+        let egress = Egress::default().with_guests([("eks".to_owned(), words)]);
+        GuestOrigin { cluster: "eks".to_owned(), holder, egress }
+    }
+
     async fn tried(server: &str, user: &str) -> Probed {
-        probe(&answering(vec![(PATH, 200, secret(server, user))]), PLACE, &Env::default(), still()).await
+        let origin = origin(HolderReach::LoopbackCleartext);
+        let management = answering(vec![(PATH, 200, secret(server, user))]);
+        probe(&management, PLACE, &origin, &Env::default(), still()).await
+    }
+
+    #[tokio::test]
+    async fn a_kubeconfig_that_leads_where_the_policy_refuses_is_not_tried() {
+        let url = server(Some("200 OK")).await;
+        let management = answering(vec![(PATH, 200, secret(&url, "{}"))]);
+        let said = probe(&management, PLACE, &origin(HolderReach::Network), &Env::default(), still()).await;
+        let Probed::NotTried(why) = said else { panic!("{said:?}") };
+        assert!(why.contains("[egress] guests = { \"eks\" = [\"http\", \"loopback\"] }"), "{why}");
     }
 
     #[tokio::test]
@@ -210,7 +242,9 @@ mod tests {
             ("no key", vec![(PATH, 200, json!({ "metadata": { "resourceVersion": "1" }, "data": {} }))], "has no key"),
         ];
         for (case, answers, expected) in cases {
-            let said = probe(&answering(answers), PLACE, &Env::default(), still()).await.message();
+            let said = probe(&answering(answers), PLACE, &origin(HolderReach::Network), &Env::default(), still())
+                .await
+                .message();
             assert!(said.starts_with("could not be tried") && said.contains(expected), "case: {case}: {said}");
         }
     }

@@ -3,6 +3,7 @@
 //! Invariants:
 //! - it is one GET over TLS, following redirects, answered within seconds or given up;
 //! - no credential is sent, and the server's certificate is verified with the CA that kube-apiserver would use;
+//! - a cluster named the URL, so that redirects and names lead to ordinary addresses alone (the egress policy);
 //! - of the document only the issuer and `jwks_uri` are read, and only those are quoted.
 //!
 //! Elsewhere: which document to fetch (`checks`).
@@ -19,8 +20,8 @@ use serde_json::{Map, Value};
 use super::env::Env;
 use super::text::printable;
 use super::{classify, send};
-use trueup_net::http::{HttpClient, HttpSettings};
-use trueup_net::{NamedBy, PemSource, Proxies, SecretText, Verification};
+use trueup_net::http::{HttpClient, HttpError, HttpSettings};
+use trueup_net::{Destination, Egress, PemSource, Proxies, SecretText, Verification};
 
 /// How long an answer may take, redirects included: the authentication operator's patience for one attempt.
 const FETCH_TIME: Duration = Duration::from_secs(5);
@@ -53,7 +54,7 @@ pub enum Fetched {
     OtherIssuer(String),
     /// There is no document, or none that leads to keys.
     Unreachable(String),
-    /// Nothing was sent.
+    /// Nothing was sent, or not to where a redirect leads.
     NotTried(String),
 }
 
@@ -70,19 +71,19 @@ impl Fetched {
 }
 
 /// Fetches the document and looks at it.
-pub async fn fetch(asked: WellKnown<'_>, env: &Env) -> Fetched {
+pub async fn fetch(asked: WellKnown<'_>, env: &Env, egress: &Egress) -> Fetched {
     let late = || Fetched::Unreachable(format!("{}: no answer within {} s", asked.url, FETCH_TIME.as_secs()));
-    tokio::time::timeout(FETCH_TIME, follow(asked, env)).await.unwrap_or_else(|_| late())
+    tokio::time::timeout(FETCH_TIME, follow(asked, env, egress)).await.unwrap_or_else(|_| late())
 }
 
 /// Goes where redirects lead.
-async fn follow(asked: WellKnown<'_>, env: &Env) -> Fetched {
+async fn follow(asked: WellKnown<'_>, env: &Env, egress: &Egress) -> Fetched {
     let mut url = match https(asked.url) {
         Ok(url) => url,
         Err(why) => return Fetched::NotTried(format!("{}: {why}", asked.url)),
     };
     for _ in 0..=REDIRECTS_MAX {
-        let page = match get(&url, asked.roots, env).await {
+        let page = match get(&url, asked.roots, env, egress).await {
             Ok(page) => page,
             Err(fetched) => return fetched,
         };
@@ -112,7 +113,7 @@ struct Page {
     body: Bytes,
 }
 
-async fn get(url: &Uri, roots: Option<&str>, env: &Env) -> Result<Page, Fetched> {
+async fn get(url: &Uri, roots: Option<&str>, env: &Env, egress: &Egress) -> Result<Page, Fetched> {
     let proxies = Proxies::of(|name| env.text(name));
     let route = proxies.route(url, None).map_err(|error| Fetched::NotTried(error.to_string()))?;
     let way = match route.proxy_host() {
@@ -120,13 +121,19 @@ async fn get(url: &Uri, roots: Option<&str>, env: &Env) -> Result<Page, Fetched>
         Some(proxy) => format!("{url} (through the proxy {proxy})"),
     };
     let roots = roots.map(|pem| PemSource::Inline(SecretText::new(pem)));
-    let settings =
-        HttpSettings { proxies, named_by: NamedBy::Cluster, body_max: DOCUMENT_BYTES_MAX, ..HttpSettings::default() };
+    let permit = egress.permit(&Destination::Document).map_err(|error| Fetched::NotTried(error.to_string()))?;
+    let settings = HttpSettings { proxies, body_max: DOCUMENT_BYTES_MAX, ..HttpSettings::new(permit) };
     let client = HttpClient::verifying(&Verification::Full { roots, server_name: None }, settings).await;
     let client = client.map_err(|error| Fetched::NotTried(error.to_string()))?;
     let request = Request::get(url).header(header::ACCEPT, send::JSON).body(Bytes::new());
     let request = request.map_err(|_| Fetched::NotTried(format!("{url}: the request cannot be built")))?;
-    let answer = client.send(request).await.map_err(|error| Fetched::Unreachable(format!("{way}: {error}")))?;
+    let answer = client.send(request).await.map_err(|error| match error {
+        HttpError::NotAllowed(refused) => Fetched::NotTried(refused.to_string()),
+        other @ (HttpError::TimedOut { .. }
+        | HttpError::NotReached(_)
+        | HttpError::BrokeOff
+        | HttpError::TooLarge { .. }) => Fetched::Unreachable(format!("{way}: {other}")),
+    })?;
     let location = answer.headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     Ok(Page { way, status: answer.status, location, body: answer.body })
 }

@@ -102,7 +102,7 @@ impl Live {
             let management = self.sessions.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
             let is_new = !self.sessions.contains_key(&guest.name) && guest.is_living();
             if let Some(connection) = management.filter(|_| is_new) {
-                let member = self.resolver.member(&guest, &connection.client);
+                let member = self.resolver.member(&guest, connection);
                 self.enter(member, changes);
             }
         }
@@ -147,11 +147,11 @@ impl Live {
 
     /// Guests are reached over their management cluster's connection, so a new one gives them new connectors.
     pub(super) fn renew_guests_of(&mut self, management: &ClusterName) {
-        let Some(client) = self.client(management) else { return };
+        let Some(connection) = self.connection(management).cloned() else { return };
         let guests = discover::guests(self.world.view(self.ports.clock.now()));
         for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
             if let Some(session) = self.sessions.get_mut(&guest.name).filter(|session| session.is_guest()) {
-                session.member.connector = self.resolver.member(guest, &client).connector;
+                session.member.connector = self.resolver.member(guest, &connection).connector;
             }
         }
     }

@@ -24,7 +24,7 @@ use super::cluster_session::{Asked, ClusterSession, Member};
 use super::discover::{ClusterAccount, Guest};
 use super::update::{AskAfter, Command, Question, Update};
 use crate::clouds::{AccountPort, Accounts};
-use crate::connect::{FixedConnector, LinkEvent, TlsTrust};
+use crate::connect::{Connection, FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
@@ -39,7 +39,7 @@ pub const LIVE_MAX: usize = 64;
 /// Makes members of guests.
 pub trait GuestResolver: Send + Sync {
     /// The guest as a member, reached over its management cluster.
-    fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
+    fn member(&self, guest: &Guest, management: &Connection) -> Member;
 
     /// The cloud account a cluster's machines run in, as a member. Nothing where no check needs it.
     fn account_of(&self, _account: &ClusterAccount, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
@@ -196,7 +196,12 @@ impl Live {
 
     /// The client of a cluster, while there is a connection.
     pub fn client(&self, cluster: &ClusterName) -> Option<kube::Client> {
-        self.sessions.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
+        self.connection(cluster).map(|connection| connection.client.clone())
+    }
+
+    /// The connection to a cluster, while there is one.
+    pub fn connection(&self, cluster: &ClusterName) -> Option<&Connection> {
+        self.sessions.get(cluster)?.connection.as_ref()
     }
 
     /// The cloud accounts that can be written to, by their ids.
@@ -450,13 +455,13 @@ impl Clock for StoppedClock {
 struct NoGuests;
 
 impl GuestResolver for NoGuests {
-    fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, management: &Connection) -> Member {
         Member {
             name: guest.name.clone(),
             class: RiskClass::default(),
             source: ClusterSource::Snapshot,
             hosted_by: Some(guest.hosted_by.clone()),
-            connector: Arc::new(FixedConnector(management.clone())),
+            connector: Arc::new(FixedConnector(management.client.clone())),
             namespaces: Vec::new(),
         }
     }

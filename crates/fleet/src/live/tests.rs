@@ -160,7 +160,7 @@ impl Jitter for FixedJitter {
 struct Guests(BTreeMap<String, SimCluster>);
 
 impl GuestResolver for Guests {
-    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, _: &Connection) -> Member {
         let sim = &self.0[guest.hosted_by.name.as_str()];
         Member {
             name: guest.name.clone(),

@@ -3,6 +3,7 @@ use std::convert::Infallible;
 use http_body_util::StreamBody;
 
 use super::*;
+use crate::egress::{Destination, Egress};
 use crate::roots::BadRoots;
 
 fn client(service_body: &'static str) -> HttpClient {
@@ -47,9 +48,23 @@ async fn a_failed_connection_is_reported_by_its_cause() {
     let held = tokio::net::TcpSocket::new_v4().unwrap();
     held.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = held.local_addr().unwrap();
-    let client = HttpClient::new(HttpSettings::default()).unwrap();
+    let client = HttpClient::new(HttpSettings::new(Egress::user_named())).unwrap();
     let answer = client.send(Request::get(format!("http://{address}/")).body(Bytes::new()).unwrap()).await;
     assert_eq!(answer.unwrap_err(), HttpError::NotReached(NotReached::Refused));
+}
+
+#[tokio::test]
+async fn a_document_of_a_cluster_is_not_fetched_from_this_machine() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let permit = Egress::default().permit(&Destination::Document).unwrap();
+    let client = HttpClient::new(HttpSettings::new(permit)).unwrap();
+    let answer = client.send(Request::get(format!("https://{address}/")).body(Bytes::new()).unwrap()).await;
+    let expected = format!(
+        "{address} is named by the cluster and leads to the loopback address 127.0.0.1; to allow it, set [egress] allow = \
+         [\"{address}\"]"
+    );
+    assert_eq!(answer.unwrap_err().to_string(), expected);
 }
 
 #[test]
@@ -85,7 +100,8 @@ fn an_unusable_proxy_is_an_error_and_never_a_direct_connection() {
     ];
     for (case, value, usable) in cases {
         let proxies = Proxies::of(|name| (name == "HTTPS_PROXY").then_some(value));
-        let made = HttpClient::new(HttpSettings { proxies: proxies.clone(), ..HttpSettings::default() });
+        let made =
+            HttpClient::new(HttpSettings { proxies: proxies.clone(), ..HttpSettings::new(Egress::user_named()) });
         assert_eq!(made.is_ok(), usable, "case: {case}");
         assert_eq!(format!("{proxies:?}"), "Proxies(…)");
     }

@@ -3,9 +3,11 @@
 //! Invariants:
 //! - the kubeconfig is in a folder that only its owner can read, and is removed with [`Served`];
 //! - it lists management clusters and reachable guests; the guests' own kubeconfigs name the same ports;
-//! - a cluster that refuses connections has the address of a closed port.
+//! - a cluster that refuses connections has the address of a closed port;
+//! - on an address that is not loopback a config is beside the kubeconfig: kubeconfigs in Secrets may use plain http on
+//!   such an address only where the config says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -29,6 +31,8 @@ const FOLDERS_MAX: u32 = 100;
 pub struct Served {
     /// Path of the kubeconfig.
     pub kubeconfig: PathBuf,
+    /// Path of the config that a client needs to reach the guests, unless they are on loopback.
+    pub config: Option<PathBuf>,
     /// Name and address of each reachable cluster.
     pub clusters: Vec<(String, SocketAddr)>,
     /// Address and API key of the IBM Cloud account.
@@ -73,8 +77,12 @@ pub async fn serve(scenario: &mut Scenario, address: SocketAddr, parent: &Path) 
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");
     write_private(&kubeconfig, &kubeconfig_text(scenario))?;
+    let config = (!address.ip().is_loopback()).then(|| folder.path.join("config.toml"));
+    if let Some(config) = &config {
+        write_private(config, &config_text(scenario, reachable(address).ip()))?;
+    }
     let clusters = listening.clusters.clone();
-    Ok(Served { kubeconfig, clusters, account, _folder: folder, _listening: listening })
+    Ok(Served { kubeconfig, config, clusters, account, _folder: folder, _listening: listening })
 }
 
 /// Serves the account on the port after those of the clusters.
@@ -140,6 +148,27 @@ fn kubeconfig_text(scenario: &Scenario) -> String {
         text.push_str(&format!("- name: {context}\n  context:\n    cluster: {}\n    user: admin\n", cluster.name));
     }
     text
+}
+
+/// A config that allows the guests what their kubeconfigs use: plain http on this address.
+fn config_text(scenario: &Scenario, ip: IpAddr) -> String {
+    let is_link_local = match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    };
+    let words = match (ip.is_loopback(), is_link_local) {
+        (true, _) => r#""http", "loopback""#,
+        (false, true) => r#""http", "link-local""#,
+        (false, false) => r#""http""#,
+    };
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for cluster in &scenario.clusters {
+        if let DemoRole::Guest { hosted_cluster, .. } = &cluster.role {
+            names.extend([hosted_cluster.as_str(), cluster.name.as_str()]);
+        }
+    }
+    let lines: String = names.iter().map(|name| format!("{name:?} = [{words}]\n")).collect();
+    format!("# The guests of this demo are served by plain http.\n[egress.guests]\n{lines}")
 }
 
 /// A folder that is removed on drop.

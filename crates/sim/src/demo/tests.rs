@@ -182,6 +182,19 @@ async fn a_served_scenario_removes_its_private_kubeconfig_on_drop() {
 }
 
 #[tokio::test]
+async fn a_scenario_that_is_not_served_on_loopback_has_a_config_that_allows_its_guests() {
+    let parent = tempfile::tempdir().unwrap();
+    let mut scenario = Scenario::new(&options());
+    let served = serve(&mut scenario, "127.0.0.1:0".parse().unwrap(), parent.path()).await.unwrap();
+    assert_eq!(served.config, None);
+    let served = serve(&mut scenario, "0.0.0.0:0".parse().unwrap(), parent.path()).await.unwrap();
+    let path = served.config.as_ref().unwrap();
+    assert_eq!(path.parent(), served.kubeconfig.parent());
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains("\"guest-payments\" = [\"http\", \"loopback\"]\n"), "{text}");
+}
+
+#[tokio::test]
 async fn served_guests_listen_at_the_address_in_their_kubeconfig() {
     let parent = tempfile::tempdir().unwrap();
     let mut scenario = Scenario::new(&options());

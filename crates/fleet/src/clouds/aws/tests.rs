@@ -254,6 +254,35 @@ async fn this_machines_own_identity_is_not_sent_to_endpoints_a_cluster_names() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_users_own_endpoints_take_the_place_of_those_a_cluster_names() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".aws")).unwrap();
+    let keys = "[default]\naws_access_key_id = AKIASIM\naws_secret_access_key = canary-secret\n";
+    std::fs::write(folder.path().join(".aws/credentials"), keys).unwrap();
+    let config = folder.path().join(".aws/config");
+    let home = ("HOME", folder.path().to_str().unwrap());
+    let of_pod = "[default]\nrole_arn = arn:aws:iam::123456789012:role/x\nweb_identity_token_file = /nowhere\n";
+    let cluster = vec![(SECRET, 200, json!({ "metadata": {}, "data": { "credentials": packed(of_pod) } }))];
+    let (own, profile) =
+        (("AWS_ENDPOINT_URL", "https://aws.mine.example"), "[default]\nendpoint_url = https://p.example\n");
+    let aws = ["ec2.us-east-1.amazonaws.com", "sts.us-east-1.amazonaws.com"];
+    let off = ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
+    type Variables<'a> = Vec<(&'a str, &'a str)>;
+    let cases: [(&str, &str, Variables<'_>, &[&str]); 4] = [
+        ("neither", "", vec![home], &aws),
+        ("the environment", profile, vec![home, own], &["aws.mine.example"]),
+        ("the profile", profile, vec![home], &["p.example"]),
+        ("both turned off", profile, vec![home, own, off], &aws),
+    ];
+    for (case, profile, env, expected) in cases {
+        std::fs::write(&config, profile).unwrap();
+        let (hosts, outcome) = hosts_asked(cluster.clone(), &env, Egress::default()).await;
+        assert_eq!(hosts.iter().map(String::as_str).collect::<Vec<_>>(), expected, "case: {case}: {outcome}");
+        assert!(outcome.contains("[egress] allow = [\\\"sts.attacker.example:443\\\"]"), "case: {case}: {outcome}");
+    }
+}
+
 #[tokio::test]
 async fn an_empty_bundle_is_none() {
     for (case, data) in

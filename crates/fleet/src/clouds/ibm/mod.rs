@@ -18,20 +18,21 @@ use super::{AccountSettings, BadAccount, CloudProvider, Examination, KeySource, 
 use crate::connect::Env;
 use client::{ApiKey, BadEndpoint, Endpoints, IbmService};
 use trueup_core::world::Provider;
-use trueup_net::Proxies;
 use trueup_net::http::{HttpClient, HttpSettings};
+use trueup_net::{Egress, Proxies};
 
 pub use account::IbmAccount;
 
 pub(super) const REGISTRATION: Registration = Registration {
     provider: Provider::Ibm,
     footprint: None,
-    build: |env, _, _| Box::new(IbmCloud { env: env.clone() }),
+    build: |env, _, egress| Box::new(IbmCloud { env: env.clone(), egress: egress.clone() }),
 };
 
 /// IBM Cloud over the network.
 struct IbmCloud {
     env: Env,
+    egress: Egress,
 }
 
 impl CloudProvider for IbmCloud {
@@ -75,7 +76,8 @@ impl IbmCloud {
             endpoints = endpoints.with(service, url).map_err(bad_endpoint)?;
         }
         let proxies = Proxies::of(|name| self.env.text(name));
-        let http = HttpClient::new(HttpSettings { proxies, ..HttpSettings::default() })
+        let permit = endpoints.permit(&self.egress).map_err(|error| bad(error.to_string(), "correct the endpoints"))?;
+        let http = HttpClient::new(HttpSettings { proxies, ..HttpSettings::new(permit) })
             .map_err(|error| bad(error.to_string(), "correct it"))?;
         Ok(client::Account::new(http, endpoints, key))
     }

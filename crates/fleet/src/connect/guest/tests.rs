@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::connect::testing::{answering, closed_port, still};
 use trueup_core::world::{ClusterName, Namespace, ObjectName};
+use trueup_net::{Egress, Exemption, HolderReach};
 
 const CANARY: &str = "canary-20fa66";
 const ADMIN: &str = "/api/v1/namespaces/clusters/secrets/hc-admin-kubeconfig";
@@ -23,13 +24,31 @@ fn kubeconfig(server: &str, user: &str) -> String {
 }
 
 fn connector(answers: Vec<(&'static str, u16, Value)>, custom: Option<&str>) -> GuestConnector {
+    connector_of(answers, custom, HolderReach::LoopbackCleartext, Egress::default())
+}
+
+/// A connector to the guest `lab`, whose Secret is in a cluster that is reached so.
+fn connector_of(
+    answers: Vec<(&'static str, u16, Value)>,
+    custom: Option<&str>,
+    holder: HolderReach,
+    egress: Egress,
+) -> GuestConnector {
     let guest = HostedBy {
         cluster: ClusterName::new("management"),
         namespace: Namespace::new("clusters"),
         name: ObjectName::new("hc"),
     };
     let secrets = GuestSecrets::new("hc", None, custom);
-    GuestConnector::new(answering(answers), guest, secrets, Impersonation::default(), Env::default(), still())
+    GuestConnector::new(GuestSetup {
+        management: answering(answers),
+        guest,
+        secrets,
+        origin: GuestOrigin { cluster: "lab".to_owned(), holder, egress },
+        acting_as: Impersonation::default(),
+        env: Env::default(),
+        clock: still(),
+    })
 }
 
 /// A guest's API server that answers every request with this status line.
@@ -122,9 +141,53 @@ async fn each_failure_has_its_own_error_and_none_shows_the_secret() {
 }
 
 #[tokio::test]
+async fn a_guest_is_not_reached_where_the_policy_refuses_and_the_error_names_the_line_that_would_allow_it() {
+    let url = guest("200 OK").await;
+    let port = url.rsplit(':').next().unwrap();
+    let shown = |kind: &str, words: &str| (kind.to_owned(), format!("[egress] guests = {{ \"lab\" = [{words}] }}"));
+    let both = "\"http\", \"loopback\"";
+    let cases = [
+        ("plain http on loopback", url.clone(), shown("loopback", both)),
+        ("short form", format!("http://127.1:{port}"), shown("loopback", both)),
+        ("unspecified", format!("http://0.0.0.0:{port}"), shown("unspecified", both)),
+        ("IPv4 in IPv6", format!("http://[::ffff:127.0.0.1]:{port}"), shown("loopback", both)),
+        ("metadata", "https://169.254.169.254".to_owned(), shown("metadata (link-local)", "\"link-local\"")),
+        ("link-local", "https://[fe80::1]:6443".to_owned(), shown("link-local", "\"link-local\"")),
+        ("a path", "https://api.example/k8s".to_owned(), shown("a path prefix", "\"path\"")),
+        ("http to an ordinary address", "http://192.0.2.1".to_owned(), shown("plain http", "\"http\"")),
+    ];
+    for (case, server, (kind, line)) in cases {
+        let answers = vec![(ADMIN, 200, secret(&kubeconfig(&server, &format!("{{token: {CANARY}}}"))))];
+        let error =
+            connector_of(answers, None, HolderReach::Network, Egress::default()).connect().await.expect_err(case);
+        let LinkEvent::Hopeless(gap) = error.event() else { panic!("case: {case}: {error}") };
+        assert!(gap.message.contains(&kind) && gap.message.contains(&line), "case: {case}: {gap}");
+    }
+    let proxied = format!("{{server: 'https://192.0.2.1', proxy-url: 'http://127.0.0.1:{port}'}}");
+    let proxied = kubeconfig("https://192.0.2.1", "{}").replace("{server: 'https://192.0.2.1'}", &proxied);
+    let answers = vec![(ADMIN, 200, secret(&proxied))];
+    let error =
+        connector_of(answers, None, HolderReach::Loopback, Egress::default()).connect().await.expect_err("a proxy");
+    assert!(error.to_string().contains("a proxy-url"), "{error}");
+}
+
+#[tokio::test]
+async fn the_configuration_allows_a_guest_what_the_policy_refuses() {
+    let url = guest("200 OK").await;
+    let words = [Exemption::Http, Exemption::Loopback];
+    let answers = || vec![(ADMIN, 200, secret(&kubeconfig(&url, "{}")))];
+    let cases = [("its own line", "lab", true), ("the line of another guest", "hc", false)];
+    for (case, cluster, expected) in cases {
+        let egress = Egress::default().with_guests([(cluster.to_owned(), words.into())]);
+        let connector = connector_of(answers(), None, HolderReach::Network, egress);
+        assert_eq!(connector.connect().await.is_ok(), expected, "case: {case}");
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_is_a_path_is_not_asked_for() {
     let mut connector = connector(vec![], None);
-    connector.secrets.admin = "../../../other/secrets/x?y=z".to_owned();
+    connector.setup.secrets.admin = "../../../other/secrets/x?y=z".to_owned();
     assert!(matches!(connector.connect().await, Err(LinkError::Guest(GuestError::BadName { .. }))));
 }
 

@@ -81,6 +81,16 @@ pub struct Impersonation {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
+impl Access {
+    /// The credential plugin, if the login needs one.
+    pub fn exec(&self) -> Option<&ExecSpec> {
+        match &self.bearer {
+            Bearer::Exec(spec) => Some(spec),
+            Bearer::None | Bearer::Token(_) | Bearer::TokenFile(_) | Bearer::Basic { .. } => None,
+        }
+    }
+}
+
 impl Kubeconfig {
     /// What a connection to this context needs.
     ///

@@ -20,6 +20,7 @@ use super::{Bearer, ClientCertificate, PemSource};
 use crate::connect::env::Env;
 use crate::connect::exec::{self, Credential, ExecError};
 use crate::connect::kubeconfig::ExecSpec;
+use crate::connect::plugins::PluginPolicy;
 use crate::connect::text::printable;
 use trueup_net::{SecretText, basic_auth};
 
@@ -66,6 +67,7 @@ enum Source {
 struct Plugin {
     spec: ExecSpec,
     env: Env,
+    policy: PluginPolicy,
     clock: Clock,
     held: Mutex<Held<ExecHeld>>,
 }
@@ -101,15 +103,20 @@ impl<T> Held<T> {
 }
 
 impl Login {
-    pub fn new(bearer: &Bearer, env: &Env, clock: Clock) -> Self {
+    /// A login; `policy` decides whether its plugin may run.
+    pub fn new(bearer: &Bearer, env: &Env, policy: &PluginPolicy, clock: Clock) -> Self {
         let source = match bearer {
             Bearer::None => Source::Fixed(None),
             Bearer::Token(token) => bearer_value(token).map_or(Source::Unusable, |value| Source::Fixed(Some(value))),
             Bearer::Basic { username, password } => Source::Fixed(Some(basic_auth(username, password))),
             Bearer::TokenFile(path) => Source::File { path: path.clone(), held: Held::empty() },
-            Bearer::Exec(spec) => {
-                Source::Exec(Box::new(Plugin { spec: (**spec).clone(), env: env.clone(), clock, held: Held::empty() }))
-            }
+            Bearer::Exec(spec) => Source::Exec(Box::new(Plugin {
+                spec: (**spec).clone(),
+                env: env.clone(),
+                policy: policy.clone(),
+                clock,
+                held: Held::empty(),
+            })),
         };
         Self { source }
     }
@@ -148,7 +155,7 @@ impl Login {
                 }
             }
             Source::Exec(plugin) => {
-                let Plugin { spec, env, clock, held } = &**plugin;
+                let Plugin { spec, env, policy, clock, held } = &**plugin;
                 let mut held = held.lock().await;
                 let known = match &held.value {
                     Some((header, rest)) if is_fresh(rest.expires_at, clock()) => {
@@ -158,7 +165,7 @@ impl Login {
                     None => None,
                 };
                 let first = held.fetches == 0;
-                let (header, rest) = fetch(spec, env).await?;
+                let (header, rest) = fetch(spec, env, policy).await?;
                 let changed = rest.certificate != known;
                 let answer = held.put(header, rest);
                 // A certificate belongs to the TLS session: the open one still shows the old.
@@ -192,8 +199,8 @@ impl Login {
     }
 }
 
-async fn fetch(spec: &ExecSpec, env: &Env) -> Result<(HeaderSlot, ExecHeld), Arc<LoginError>> {
-    let given = exec::run(spec, env, exec::TIMEOUT).await.map_err(|error| Arc::new(LoginError::Exec(error)))?;
+async fn fetch(spec: &ExecSpec, env: &Env, policy: &PluginPolicy) -> Result<(HeaderSlot, ExecHeld), Arc<LoginError>> {
+    let given = exec::run(spec, env, policy, exec::TIMEOUT).await.map_err(|error| Arc::new(LoginError::Exec(error)))?;
     taken(given)
 }
 

@@ -3,7 +3,8 @@
 //! Invariants:
 //! - a request is sent at most once: there is no retry layer, and hyper's own is off;
 //! - HTTP/2 where the server offers it (a watch is then a stream, not a connection), HTTP/1.1 otherwise;
-//! - how far the server proved its identity is part of the connection, so that a gate can refuse writes.
+//! - how far the server proved its identity is part of the connection, so that a gate can refuse writes;
+//! - a kubeconfig out of a Secret leads only where the egress policy allows.
 //!
 //! ```text
 //! kube::Client → Stack (base URL, headers, login) → net: pooled client (h2 pings) → TLS → proxy or none → TCP
@@ -20,9 +21,10 @@ use std::time::Duration;
 
 use super::env::Env;
 use super::kubeconfig::{Access, Bearer, Impersonation, Trust};
+use http::Uri;
 use trueup_net::{
-    ClientCertificate, Connector, NamedBy, PemSource, Proxies, ProxyError, Routes, TlsError, Verification,
-    client_config, is_loopback, pooled,
+    AddressKind, ClientCertificate, Connector, Destination, Egress, EgressRefused, GuestServer, HolderReach, PemSource,
+    Permit, Proxies, ProxyError, ProxyNamedBy, Routes, TlsError, Verification, client_config, is_loopback, pooled,
 };
 
 pub use login::{Clock, Login, LoginError};
@@ -67,31 +69,42 @@ pub enum OpenError {
     Login(#[from] Arc<LoginError>),
     #[error(transparent)]
     Impersonation(#[from] BadImpersonation),
+    #[error(transparent)]
+    Egress(#[from] EgressRefused),
+}
+
+/// Where a kubeconfig out of a Secret came from, for the egress policy.
+#[derive(Debug, Clone)]
+pub struct GuestOrigin {
+    /// The cluster it leads to, as `[egress] guests` names it.
+    pub cluster: String,
+    /// How the cluster that holds the Secret is reached.
+    pub holder: HolderReach,
+    pub egress: Egress,
 }
 
 /// Prepares a connection. The first request dials; an exec plugin runs here, because it may bring the certificate.
 ///
-/// `acting_as` is the user to impersonate (`--as`); it wins over the kubeconfig.
+/// `acting_as` is the user to impersonate (`--as`); it wins over the kubeconfig. `origin` is where a kubeconfig out of a
+/// Secret came from; without one, such a kubeconfig leads to ordinary addresses over TLS alone.
 ///
 /// # Errors
-/// Certificates, keys or a proxy setting that cannot be used, a failed login, or an impersonated user that no header
-/// can hold.
+/// Certificates, keys or a proxy setting that cannot be used, a failed login, an impersonated user that no header can
+/// hold, or a server that the egress policy refuses.
 pub async fn open(
     access: &Access,
     login: &Arc<Login>,
     acting_as: &Impersonation,
     env: &Env,
+    origin: Option<&GuestOrigin>,
 ) -> Result<Connection, OpenError> {
+    let permit = permit(access, origin)?;
     let brought = login.certificate().await?;
     let certificate = brought.or_else(|| access.certificate.clone());
     let config = client_config(&access.verification, certificate.as_ref()).await?;
     let route = Proxies::of(|name| env.text(name)).route(&access.server, access.proxy.as_ref())?;
     let proxy = route.proxy_host();
-    let named_by = match access.trust {
-        Trust::UsersOwn => NamedBy::User,
-        Trust::FromSecret => NamedBy::Cluster,
-    };
-    let connector = Connector::new(config, access.verification.server_name(), Routes::Fixed(route), named_by)?;
+    let connector = Connector::new(config, access.verification.server_name(), Routes::Fixed(route), permit)?;
     let http = pooled(connector, IDLE_MAX);
     let headers = stack::headers(&access.impersonation, acting_as)?;
     let stack = stack::Stack::new(http, &access.server, headers, login.clone());
@@ -101,6 +114,23 @@ pub async fn open(
         server: access.server.to_string().trim_end_matches('/').to_owned(),
         proxy,
     })
+}
+
+fn permit(access: &Access, origin: Option<&GuestOrigin>) -> Result<Permit, EgressRefused> {
+    match access.trust {
+        Trust::UsersOwn => Ok(Egress::user_named()),
+        Trust::FromSecret => {
+            let proxy = if access.proxy.is_some() { ProxyNamedBy::Secret } else { ProxyNamedBy::User };
+            let strict = GuestOrigin {
+                cluster: access.context.clone(),
+                holder: HolderReach::Network,
+                egress: Egress::default(),
+            };
+            let GuestOrigin { cluster, holder, egress } = origin.unwrap_or(&strict);
+            let guest = GuestServer { cluster, server: &access.server, proxy, holder: *holder };
+            egress.permit(&Destination::Guest(guest))
+        }
+    }
 }
 
 fn trust(access: &Access) -> TlsTrust {
@@ -113,6 +143,22 @@ fn trust(access: &Access) -> TlsTrust {
             TlsTrust::Loopback
         }
         (_, Verification::Full { .. } | Verification::Skipped { .. }) => TlsTrust::Cleartext,
+    }
+}
+
+impl Connection {
+    /// How the cluster is reached, for the egress policy of kubeconfigs in its Secrets.
+    pub fn holder_reach(&self) -> HolderReach {
+        let server: Option<Uri> = self.server.parse().ok();
+        let host = server.as_ref().and_then(Uri::host).unwrap_or_default();
+        if self.proxy.is_some() || !AddressKind::of_host(host).is_local() {
+            return HolderReach::Network;
+        }
+        match self.tls {
+            TlsTrust::Verified | TlsTrust::Unverified => HolderReach::Loopback,
+            TlsTrust::Cleartext | TlsTrust::Loopback => HolderReach::LoopbackCleartext,
+            TlsTrust::InProcess => HolderReach::Network,
+        }
     }
 }
 

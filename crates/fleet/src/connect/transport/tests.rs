@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use self::servers::{ApiServer, Relay, connect_proxy, socks5_proxy};
 use super::*;
-use crate::connect::classify;
+use crate::connect::{PluginPolicy, classify};
 use crate::connect::send::{self, TransportError};
 use crate::connect::testing::{Authority, authority, closed_port, still};
 use trueup_core::world::{Gap, GapCause};
@@ -37,8 +37,8 @@ fn access(server: &str, roots: &Authority) -> Access {
 
 async fn opened(access: &Access) -> Connection {
     let env = Env::default();
-    let login = Arc::new(Login::new(&access.bearer, &env, still()));
-    open(access, &login, &Impersonation::default(), &env).await.expect("it can be prepared")
+    let login = Arc::new(Login::new(&access.bearer, &env, &PluginPolicy::Any, still()));
+    open(access, &login, &Impersonation::default(), &env, None).await.expect("it can be prepared")
 }
 
 async fn get(connection: &Connection, path: &str) -> Result<serde_json::Value, TransportError> {
@@ -354,4 +354,32 @@ impl tracing_subscriber::fmt::MakeWriter<'_> for Log {
     fn make_writer(&self) -> Self {
         self.clone()
     }
+}
+
+#[tokio::test]
+async fn how_a_cluster_is_reached_decides_about_the_kubeconfigs_in_its_secrets() {
+    let roots = authority("roots");
+    let proxied =
+        |url: &str| Access { proxy: Some(SecretText::new("http://proxy.example:3128")), ..access(url, &roots) };
+    let cases = [
+        ("kind", access("https://127.0.0.1:6443", &roots), HolderReach::Loopback),
+        ("k3d", access("https://0.0.0.0:6550", &roots), HolderReach::Loopback),
+        ("by name", access("https://localhost:6443", &roots), HolderReach::Loopback),
+        ("the served demo", access("http://127.0.0.1:8080", &roots), HolderReach::LoopbackCleartext),
+        ("a network", access("https://10.0.0.1:6443", &roots), HolderReach::Network),
+        ("a proxy's loopback", proxied("https://127.0.0.1:6443"), HolderReach::Network),
+    ];
+    for (case, access, expected) in cases {
+        assert_eq!(opened(&access).await.holder_reach(), expected, "case: {case}");
+    }
+}
+
+#[tokio::test]
+async fn a_kubeconfig_out_of_a_secret_without_an_origin_gets_the_strictest_policy() {
+    let roots = authority("roots");
+    let access = Access { trust: Trust::FromSecret, ..access("https://127.0.0.1:6443", &roots) };
+    let env = Env::default();
+    let login = Arc::new(Login::new(&access.bearer, &env, &PluginPolicy::Any, still()));
+    let opened = open(&access, &login, &Impersonation::default(), &env, None).await;
+    assert!(matches!(opened, Err(OpenError::Egress(_))));
 }

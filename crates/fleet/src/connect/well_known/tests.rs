@@ -11,6 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 use crate::connect::testing::{Authority, authority, closed_port};
+use trueup_net::HostPort;
 
 const PATH: &str = "/.well-known/openid-configuration";
 
@@ -72,7 +73,12 @@ impl Provider {
 
     async fn tried(&self, issuer: &str) -> Fetched {
         let asked = WellKnown { url: &self.url(), issuer, roots: Some(&self.ca.pem()) };
-        fetch(asked, &Env::default()).await
+        fetch(asked, &Env::default(), &self.allowed()).await
+    }
+
+    /// A configuration that allows this provider, which is on this machine.
+    fn allowed(&self) -> Egress {
+        Egress::new([HostPort::parse(&format!("127.0.0.1:{}", self.port)).unwrap()])
     }
 }
 
@@ -182,7 +188,7 @@ async fn only_the_configured_ca_vouches_for_the_server() {
     ];
     for (case, roots, expected, message) in cases {
         let asked = WellKnown { url: &provider.url(), issuer: ISSUER, roots: roots.as_deref() };
-        let fetched = fetch(asked, &Env::default()).await;
+        let fetched = fetch(asked, &Env::default(), &provider.allowed()).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
         assert!(fetched.message().contains(message), "case: {case}: {fetched:?}");
     }
@@ -201,7 +207,8 @@ async fn an_address_that_nobody_answers_at_is_said() {
     ];
     for (case, url, expected, message) in cases {
         let ca = authority("x").pem();
-        let fetched = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default()).await;
+        let egress = Egress::new([HostPort::parse(&format!("127.0.0.1:{}", closed.port)).unwrap()]);
+        let fetched = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default(), &egress).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
         assert!(fetched.message().contains(message), "case: {case}: {fetched:?}");
     }
@@ -213,7 +220,8 @@ async fn a_provider_that_says_nothing_is_given_up_after_five_seconds() {
     let url = provider.url();
     let ca = provider.ca.pem();
     let env = Env::default();
-    let fetching = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &env);
+    let egress = provider.allowed();
+    let fetching = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &env, &egress);
     tokio::pin!(fetching);
     // TLS needs real time; from the request on nothing happens any more.
     loop {
@@ -247,10 +255,34 @@ async fn the_proxy_of_the_environment_is_used_and_named() {
     let ca = provider.ca.pem();
     let asked = WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) };
     let env = Env::new([("HTTPS_PROXY", format!("http://{proxy}"))]);
-    let fetched = fetch(asked, &env).await;
+    let fetched = fetch(asked, &env, &Egress::default()).await;
     assert_eq!(kind(&fetched), "fine", "{fetched:?}");
     assert!(fetched.message().contains(&format!("(through the proxy {proxy})")), "{fetched:?}");
     let exempt = Env::new([("HTTPS_PROXY", format!("http://{proxy}")), ("NO_PROXY", "idp.test".to_owned())]);
-    let fetched = fetch(asked, &exempt).await;
+    let fetched = fetch(asked, &exempt, &Egress::default()).await;
     assert!(!fetched.message().contains("proxy"), "NO_PROXY counts: {fetched:?}");
+}
+
+#[tokio::test]
+async fn a_document_is_not_fetched_from_this_machine_or_a_metadata_server() {
+    let provider = Provider::answering(200, document(ISSUER, "https://idp.example/keys")).await;
+    let ca = provider.ca.pem();
+    let cases = [
+        ("loopback", provider.url(), "loopback address 127.0.0.1"),
+        ("metadata", "https://169.254.169.254/x".to_owned(), "metadata (link-local) address 169.254.169.254"),
+        ("link-local", "https://[fe80::1]/x".to_owned(), "link-local address [fe80::1]"),
+    ];
+    for (case, url, expected) in cases {
+        let asked = WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) };
+        let fetched = fetch(asked, &Env::default(), &Egress::default()).await;
+        assert_eq!(kind(&fetched), "not tried", "case: {case}: {fetched:?}");
+        assert!(fetched.message().contains(expected), "case: {case}: {fetched:?}");
+    }
+    assert_eq!(provider.asked.lock().unwrap().len(), 0, "nothing was sent");
+    // A redirect is a URL of a stranger, too.
+    let onward = provider.url();
+    let redirecting = Provider::start(move |_, _| Some((302, onward.clone(), String::new()))).await;
+    let fetched = redirecting.tried(ISSUER).await;
+    assert_eq!(kind(&fetched), "not tried", "{fetched:?}");
+    assert_eq!(provider.asked.lock().unwrap().len(), 0, "nothing was sent");
 }

@@ -19,7 +19,7 @@ const REGIONS: [&str; 5] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1", 
 struct InAws(Clouds);
 
 impl GuestResolver for InAws {
-    fn member(&self, _: &Guest, _: &kube::Client) -> Member {
+    fn member(&self, _: &Guest, _: &Connection) -> Member {
         panic!("there are no guests")
     }
 

@@ -38,13 +38,14 @@ pub async fn examine(cache: &AwsCache) -> Examined {
 async fn ask(cache: &AwsCache, principal: &Principal) -> Result<End, AwsError> {
     let endpoints = Endpoints::new([], &cache.env)
         .map_err(|error| principal::broken("endpoint", error.to_string(), "correct AWS_ENDPOINT_URL"))?;
+    let endpoints = super::with_profile(endpoints, principal).await?;
     let role = match principal {
         Principal::WebIdentity(identity) => Some(identity.role.clone()),
         Principal::SecretKeys { .. } | Principal::Profile { .. } => None,
     };
     let partition = role.as_ref().and_then(|role| Partition::parse(role.partition()));
     let region = region(&cache.env, partition);
-    let catalogue = cache.catalogue(Setting { endpoints, roots: None })?;
+    let catalogue = cache.catalogue(Setting { endpoints, roots: None }, principal.identity())?;
     let caller = catalogue.caller(principal, &region).await?;
     Ok(End::Known { caller, role: role.map(|role| role.to_string()), region: region.to_string() })
 }

@@ -34,7 +34,9 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use crate::clouds::aws::client::{Aws, AwsError, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables};
+use crate::clouds::aws::client::{
+    Aws, AwsError, BadEndpoint, Catalogue, Class, Endpoints, Found, InstanceType, Principal, Region, Variables,
+};
 use crate::clouds::{Account, Asked, Listing, NoListing};
 use crate::connect::Clock;
 use crate::connect::Env;
@@ -83,7 +85,7 @@ pub struct AwsCache {
     env: Variables,
     clock: Clock,
     egress: Egress,
-    catalogues: Mutex<Vec<(Setting, Arc<Catalogue>)>>,
+    catalogues: Mutex<Vec<(Setting, Identity, Arc<Catalogue>)>>,
 }
 
 /// What a client for AWS depends on.
@@ -139,20 +141,24 @@ impl AwsCache {
         Self { egress, ..self }
     }
 
-    fn catalogue(&self, setting: Setting) -> Result<Arc<Catalogue>, AwsError> {
+    /// The catalogue for requests with this identity: what may be connected to depends on it.
+    fn catalogue(&self, setting: Setting, identity: Identity) -> Result<Arc<Catalogue>, AwsError> {
         let mut held = self.catalogues.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, catalogue)) = held.iter().find(|(known, _)| *known == setting) {
+        let same = |(known, for_identity, _): &&(Setting, Identity, _)| *known == setting && *for_identity == identity;
+        if let Some((_, _, catalogue)) = held.iter().find(same) {
             return Ok(catalogue.clone());
         }
         let http = match &self.way {
             AwsWay::InProcess(http) => http.clone().within(ANSWER_TIMEOUT),
             AwsWay::Network => {
+                let permit = setting.endpoints.permit(identity, &self.egress);
+                let permit =
+                    permit.map_err(|error| principal::broken("egress", error.to_string(), "allow it in [egress]"))?;
                 let settings = HttpSettings {
                     extra_roots: setting.roots.clone(),
                     proxies: Proxies::of(|name| self.env.get(name)),
-                    named_by: setting.endpoints.named_by(),
                     answer_timeout: ANSWER_TIMEOUT,
-                    ..HttpSettings::default()
+                    ..HttpSettings::new(permit)
                 };
                 HttpClient::new(settings)
                     .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
@@ -160,7 +166,7 @@ impl AwsCache {
         };
         let aws = Aws::new(http, setting.endpoints.clone(), self.clock.clone());
         let catalogue = Arc::new(Catalogue::new(aws));
-        held.push((setting, catalogue.clone()));
+        held.push((setting, identity, catalogue.clone()));
         Ok(catalogue)
     }
 }
@@ -214,8 +220,10 @@ impl AwsAccount {
         let secret = asked.fields.get("credentials").map(String::as_str).unwrap_or_default();
         let principal = principal::of(&self.cache, &self.client, AwsSource::parse(secret)?).await?;
         let setting = cluster::setting(&self.client, &self.cache.env).await?;
+        let endpoints = with_profile(setting.endpoints, &principal).await?;
+        let setting = Setting { endpoints, ..setting };
         let (setting, not_used) = setting.cleared(principal.identity(), &self.cache.egress);
-        let catalogue = self.cache.catalogue(setting)?;
+        let catalogue = self.cache.catalogue(setting, principal.identity())?;
         let found = match asked.fields.get("types") {
             Some(names) => {
                 let wanted: BTreeSet<String> =
@@ -295,6 +303,14 @@ impl Account for AwsAccount {
             }
         })
     }
+}
+
+/// The endpoints with that of the user's profile, where the profile asks.
+async fn with_profile(endpoints: Endpoints, principal: &Principal) -> Result<Endpoints, AwsError> {
+    let Some(url) = principal.endpoint_url().await else { return Ok(endpoints) };
+    let bad =
+        |error: BadEndpoint| principal::broken("endpoint", error.to_string(), "correct endpoint_url of the profile");
+    endpoints.with_profile(&url).map_err(bad)
 }
 
 /// What an outcome is remembered by.

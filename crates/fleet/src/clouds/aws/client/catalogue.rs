@@ -77,6 +77,14 @@ impl Principal {
         }
     }
 
+    /// The endpoint that the user's profile names for all services.
+    pub async fn endpoint_url(&self) -> Option<String> {
+        match self {
+            Self::WebIdentity(_) | Self::SecretKeys { .. } => None,
+            Self::Profile { name, profiles, .. } => profiles.endpoint_url(name).await,
+        }
+    }
+
     /// How people call it.
     pub fn message(&self) -> String {
         match self {

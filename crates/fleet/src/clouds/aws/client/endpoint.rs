@@ -1,14 +1,15 @@
 //! Where a service answers in a region.
 //!
-//! Invariant: what the cluster says comes first, then the environment, then the names AWS gives its servers. The
-//! region of a signature is the request's, wherever the endpoint stands.
+//! Invariant: what the cluster says comes first, then the environment, the user's profile, and the names AWS gives its servers; an endpoint
+//! that may not receive an identity is passed over for the next. The region of a signature is the request's, wherever the
+//! endpoint stands.
 
 use std::collections::BTreeMap;
 
 use http::Uri;
-use trueup_net::{Egress, EgressRefused, HostPort, Identity, NamedBy};
+use trueup_net::{Destination, Egress, EgressRefused, HostPort, Identity, NamedBy, Permit};
 
-use super::partition::{Partition, Region};
+use super::partition::{self, Partition, Region};
 use super::variables::Variables;
 
 trueup_core::named_enum! {
@@ -23,7 +24,8 @@ trueup_core::named_enum! {
 /// Endpoints that differ from the usual, and which of the usual to take.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoints {
-    custom: BTreeMap<Service, Custom>,
+    /// For each service, in the order in which they are used.
+    custom: BTreeMap<Service, Vec<Custom>>,
     fips: bool,
     dual_stack: bool,
 }
@@ -46,6 +48,10 @@ pub enum BadEndpoint {
 
 const INFRASTRUCTURE: &str = "the cluster's Infrastructure";
 const ENVIRONMENT: &str = "the environment";
+const PROFILE: &str = "the profile";
+
+/// Turns off the endpoints of environment and profile.
+pub(super) const IGNORE_CONFIGURED: &str = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS";
 
 impl Endpoints {
     /// The endpoints for a cluster: `listed` are the `name` and `url` pairs of `status.platformStatus.aws
@@ -54,54 +60,84 @@ impl Endpoints {
     /// # Errors
     /// A URL that can't be used, or two for one service.
     pub fn new<'l>(listed: impl IntoIterator<Item = (&'l str, &'l str)>, env: &Variables) -> Result<Self, BadEndpoint> {
-        let mut custom: BTreeMap<Service, Custom> = BTreeMap::new();
+        let mut custom: BTreeMap<Service, Vec<Custom>> = BTreeMap::new();
         for (name, url) in listed {
             let Some(service) = Service::parse(name) else { continue };
             let url = usable(url, Schemes::HttpsOnly)
                 .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: INFRASTRUCTURE })?;
-            let kept = Custom { url, named_by: NamedBy::Cluster };
-            if custom.insert(service, kept.clone()).is_some_and(|earlier| earlier != kept) {
+            let kept = Custom { named_by: named_by_cluster(&url), url };
+            let earlier = custom.insert(service, vec![kept.clone()]);
+            if earlier.is_some_and(|earlier| earlier != [kept]) {
                 return Err(BadEndpoint::Twice { service: service.as_str(), place: INFRASTRUCTURE });
             }
         }
-        if !env.is_on("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
+        if !env.is_on(IGNORE_CONFIGURED) {
             for (service, own) in [(Service::Ec2, "AWS_ENDPOINT_URL_EC2"), (Service::Sts, "AWS_ENDPOINT_URL_STS")] {
                 let Some(url) = env.get(own).or_else(|| env.get("AWS_ENDPOINT_URL")) else { continue };
                 let url = usable(url, Schemes::Any)
                     .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: ENVIRONMENT })?;
-                custom.entry(service).or_insert(Custom { url, named_by: NamedBy::User });
+                custom.entry(service).or_default().push(Custom { url, named_by: NamedBy::User });
             }
         }
         let fips = env.is_on("AWS_USE_FIPS_ENDPOINT");
         Ok(Self { custom, fips, dual_stack: env.is_on("AWS_USE_DUALSTACK_ENDPOINT") })
     }
 
-    /// Who named the hosts; the least trusted of several.
-    pub fn named_by(&self) -> NamedBy {
-        self.custom.values().map(|custom| custom.named_by).max().unwrap_or(NamedBy::Provider)
+    /// The same with `endpoint_url` of the user's profile, after what the environment names.
+    ///
+    /// # Errors
+    /// A URL that can't be used.
+    pub fn with_profile(mut self, url: &str) -> Result<Self, BadEndpoint> {
+        for service in Service::ALL {
+            let url =
+                usable(url, Schemes::Any).ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: PROFILE })?;
+            let choices = self.custom.entry(service).or_default();
+            if choices.iter().all(|custom| custom.named_by != NamedBy::User) {
+                choices.push(Custom { url, named_by: NamedBy::User });
+            }
+        }
+        Ok(self)
+    }
+
+    /// The permit for requests with this identity to these endpoints and AWS's own.
+    ///
+    /// # Errors
+    /// The policy refuses.
+    pub fn permit(&self, identity: Identity, egress: &Egress) -> Result<Permit, EgressRefused> {
+        let in_use = Service::ALL.into_iter().filter_map(|service| self.first(service));
+        let named: Vec<(HostPort, NamedBy)> =
+            in_use.filter_map(|custom| Some((custom.host()?, custom.named_by))).collect();
+        egress.permit(&Destination::Cloud { identity, is_published: partition::is_published, named: &named })
+    }
+
+    fn first(&self, service: Service) -> Option<&Custom> {
+        self.custom.get(&service)?.first()
     }
 
     /// Whether every service is asked at a host that `named_by` named.
     pub fn all_named_by(&self, named_by: NamedBy) -> bool {
-        Service::ALL.iter().all(|service| self.custom.get(service).is_some_and(|custom| custom.named_by == named_by))
+        Service::ALL.into_iter().all(|service| self.first(service).is_some_and(|custom| custom.named_by == named_by))
     }
 
-    /// The endpoints that may receive this identity; in place of each other one, which is returned, the provider's own.
+    /// The endpoints that may receive this identity; in place of each other one, which is returned, the next: the user's, or
+    /// the provider's own.
     pub fn cleared(self, identity: Identity, egress: &Egress) -> (Self, Vec<EgressRefused>) {
         let mut refused = Vec::new();
         let mut custom = self.custom;
-        custom.retain(|_, custom| {
-            let host = custom.url.parse().ok().and_then(|url| HostPort::of(&url));
-            let decision = host.map(|host| egress.may_receive(identity, &host, custom.named_by));
-            match decision {
-                Some(Ok(())) => true,
-                Some(Err(why)) => {
-                    refused.push(why);
-                    false
+        for choices in custom.values_mut() {
+            choices.retain(|custom| {
+                let decision = custom.host().map(|host| egress.may_receive(identity, &host, custom.named_by));
+                match decision {
+                    Some(Ok(())) => true,
+                    Some(Err(why)) => {
+                        refused.push(why);
+                        false
+                    }
+                    None => false,
                 }
-                None => false,
-            }
-        });
+            });
+        }
+        custom.retain(|_, choices| !choices.is_empty());
         (Self { custom, ..self }, refused)
     }
 
@@ -112,7 +148,7 @@ impl Endpoints {
 
     /// The URL of a service in a region, with a path and without a slash too many.
     pub fn url(&self, service: Service, region: &Region) -> String {
-        if let Some(custom) = self.custom.get(&service) {
+        if let Some(custom) = self.first(service) {
             return custom.url.clone();
         }
         let partition = region.partition();
@@ -124,6 +160,18 @@ impl Endpoints {
         let suffix = partition.dual_stack_suffix().filter(|_| self.dual_stack).unwrap_or(partition.suffix());
         format!("https://{host}.{region}.{suffix}/")
     }
+}
+
+impl Custom {
+    fn host(&self) -> Option<HostPort> {
+        HostPort::of(&self.url.parse().ok()?)
+    }
+}
+
+/// Who named an endpoint of the cluster's Infrastructure: one of AWS's own hosts is AWS's even if a cluster repeats it.
+fn named_by_cluster(url: &str) -> NamedBy {
+    let host = url.parse().ok().and_then(|url| HostPort::of(&url));
+    if host.is_some_and(|host| partition::is_published(&host)) { NamedBy::Provider } else { NamedBy::Cluster }
 }
 
 /// Which schemes are allowed.

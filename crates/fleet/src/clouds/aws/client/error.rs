@@ -80,7 +80,11 @@ impl AwsError {
             HttpError::BrokeOff | HttpError::TooLarge { .. } => {
                 ("broken-answer", "try again; check the proxies in between")
             }
+            HttpError::NotAllowed(_) => {
+                ("egress", "set the line of [egress] that the message names, if that is intended")
+            }
             HttpError::NotReached(why) => match why {
+                NotReached::NotAllowed => ("egress", "allow the endpoint in [egress], if that is intended"),
                 NotReached::NameLookup => ("name-lookup", "check the region and the DNS of this machine"),
                 NotReached::UnknownAuthority
                 | NotReached::OtherName
@@ -120,7 +124,9 @@ impl AwsError {
         match (self.class, self.code.as_str()) {
             (Class::Denied, "InvalidIdentityToken") => Patience::Waits(SPREADING),
             // An untrusted certificate and garbage don't turn good within seconds.
-            (Class::Transient, "certificate" | "unreadable-answer" | "name-lookup" | "proxy") => Patience::None,
+            (Class::Transient, "certificate" | "unreadable-answer" | "name-lookup" | "proxy" | "egress") => {
+                Patience::None
+            }
             (Class::Transient, _) => Patience::Waits(PASSING),
             (Class::Denied | Class::TokenUnreadable, _) => Patience::None,
         }

@@ -1,6 +1,12 @@
-//! Regions and the partitions they are in. A name decides: an unknown region is still in one.
+//! Regions and the partitions they are in, and the hosts AWS publishes there. A name decides: an unknown region is still
+//! in a partition.
+//!
+//! Invariant: a host is AWS's own only when it is a service that is asked here, in a region, with the suffix of that
+//! region's partition. A suffix alone says nothing: customers have names below `amazonaws.com`, too.
 
 use std::fmt;
+
+use trueup_net::HostPort;
 
 /// A region's name, in the form regions have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +73,25 @@ impl fmt::Display for Region {
     }
 }
 
+/// The services that are asked here, as the names of their servers begin.
+const SERVICES: [&str; 4] = ["ec2", "sts", "portal.sso", "oidc"];
+
+/// The servers without a region.
+const GLOBAL_HOSTS: [&str; 1] = ["sts.amazonaws.com"];
+
+/// Whether a host is one that AWS publishes for a service that is asked here.
+pub fn is_published(host: &HostPort) -> bool {
+    let is_regional = |service: &&str| {
+        let rest = host.host().strip_prefix(service)?;
+        let rest = rest.strip_prefix("-fips").unwrap_or(rest).strip_prefix('.')?;
+        let (region, suffix) = rest.split_once('.')?;
+        let partition = Region::parse(region)?.partition();
+        (suffix == partition.suffix() || Some(suffix) == partition.dual_stack_suffix()).then_some(())
+    };
+    let is_known = GLOBAL_HOSTS.contains(&host.host()) || SERVICES.iter().any(|service| is_regional(service).is_some());
+    host.is_https_port() && is_known
+}
+
 fn split(name: &str) -> Option<(Partition, &str)> {
     PREFIXES.into_iter().find_map(|(prefix, partition)| Some((partition, name.strip_prefix(prefix)?)))
 }
@@ -110,5 +135,46 @@ impl Partition {
             }
             .into(),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_awss_own_by_the_rules_of_its_partition_and_not_by_its_suffix() {
+        let cases = [
+            ("sts.us-east-1.amazonaws.com", true),
+            ("ec2.eu-central-1.amazonaws.com:443", true),
+            ("sts-fips.us-east-1.amazonaws.com", true),
+            ("sts.us-gov-west-1.amazonaws.com", true),
+            ("sts.us-gov-west-1.api.aws", true),
+            ("ec2.us-east-1.api.aws", true),
+            ("sts.cn-north-1.amazonaws.com.cn", true),
+            ("ec2.cn-north-1.api.amazonwebservices.com.cn", true),
+            ("sts.us-iso-east-1.c2s.ic.gov", true),
+            ("sts.eusc-de-east-1.amazonaws.eu", true),
+            ("portal.sso.us-east-1.amazonaws.com", true),
+            ("sts.amazonaws.com", true),
+            ("another port", false),
+            ("sts.us-east-1.amazonaws.com:8443", false),
+            ("sts.us-east-1.amazonaws.com.attacker.example", false),
+            ("sts.us-east-1.amazonaws.com.cn", false),
+            ("sts.cn-north-1.amazonaws.com", false),
+            ("sts.us-iso-east-1.amazonaws.com", false),
+            ("x1.execute-api.us-east-1.amazonaws.com", false),
+            ("bucket.s3.us-east-1.amazonaws.com", false),
+            ("ec2-1-2-3-4.compute-1.amazonaws.com", false),
+            ("vpce-1-2.sts.us-east-1.vpce.amazonaws.com", false),
+            ("x.elb.us-east-1.amazonaws.com", false),
+            ("amazonaws.com", false),
+            ("sts.attacker.amazonaws.com", false),
+            ("fakests.us-east-1.amazonaws.com", false),
+        ];
+        for (host, expected) in cases {
+            let found = HostPort::parse(host).is_ok_and(|host| is_published(&host));
+            assert_eq!(found, expected, "host: {host}");
+        }
     }
 }

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::api::Aws;
 use super::arn::RoleArn;
+use super::endpoint::IGNORE_CONFIGURED;
 use super::error::{AwsError, Class};
 use super::ini::Ini;
 use super::partition::Region;
@@ -95,6 +96,18 @@ impl Profiles {
             return Err(ProfileError::Missing { name: name.to_owned(), files });
         }
         files.profile(name, &self.env, CHAIN_MAX)
+    }
+
+    /// `endpoint_url` of a profile.
+    pub async fn endpoint_url(&self, name: &str) -> Option<String> {
+        if self.env.is_on(IGNORE_CONFIGURED) {
+            return None;
+        }
+        let files = self.read().await;
+        let (config, credentials) = (Ini::parse(&files.config), Ini::parse(&files.credentials));
+        let section = config.titles().find(|title| title_is(title, name));
+        let url = credentials.get(name, "endpoint_url").or_else(|| config.get(section?, "endpoint_url"));
+        url.map(str::to_owned)
     }
 
     async fn read(&self) -> Files {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use http::Uri;
+use trueup_net::{Destination, Egress, EgressRefused, HostPort, Identity, Permit};
 
 trueup_core::named_enum! {
     /// A service of IBM Cloud.
@@ -118,6 +119,16 @@ impl Endpoints {
         Ok(self)
     }
 
+    /// The permit for requests with the user's key. Endpoints of the configuration or the environment are the user's.
+    ///
+    /// # Errors
+    /// The policy refuses.
+    pub fn permit(&self, egress: &Egress) -> Result<Permit, EgressRefused> {
+        let all_public = self.0.iter().all(|(service, base)| base == service.public());
+        let public = Destination::Cloud { identity: Identity::Own, is_published, named: &[] };
+        egress.permit(if all_public { &public } else { &Destination::User })
+    }
+
     /// The base of a service in a region; services without regions ignore it.
     pub(super) fn base(&self, service: IbmService, region: &str) -> String {
         self.0.get(&service).map_or(service.public(), String::as_str).replace("{region}", region)
@@ -127,6 +138,23 @@ impl Endpoints {
     pub(super) fn has_regions(&self, service: IbmService) -> bool {
         self.0.get(&service).is_some_and(|base| base.contains("{region}"))
     }
+}
+
+/// Whether a host is one of IBM Cloud's public endpoints.
+fn is_published(host: &HostPort) -> bool {
+    let is_region =
+        |text: &str| !text.is_empty() && text.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-');
+    let is_public = |service: &IbmService| {
+        let public = service.public().trim_start_matches("https://");
+        match public.split_once("{region}") {
+            Some((before, after)) => {
+                let region = host.host().strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+                region.is_some_and(is_region)
+            }
+            None => host.host() == public,
+        }
+    };
+    host.is_https_port() && IbmService::ALL.iter().any(is_public)
 }
 
 /// The base in its plain form; nothing when it is not a URL.
@@ -159,6 +187,24 @@ mod tests {
             assert_eq!(endpoints.base(service, "eu-de"), expected, "service: {service}");
         }
         assert!(endpoints.has_regions(IbmService::Vpc) && !endpoints.has_regions(IbmService::Power));
+    }
+
+    #[test]
+    fn a_host_is_ibms_own_by_the_whole_name() {
+        let cases = [
+            ("iam.cloud.ibm.com", true),
+            ("eu-de.iaas.cloud.ibm.com", true),
+            ("us-south.power-iaas.cloud.ibm.com", true),
+            ("iam.cloud.ibm.com:8443", false),
+            ("x.y.iaas.cloud.ibm.com", false),
+            (".iaas.cloud.ibm.com", false),
+            ("bucket.cloud.ibm.com", false),
+            ("iam.cloud.ibm.com.attacker.example", false),
+        ];
+        for (host, expected) in cases {
+            let found = HostPort::parse(host).is_ok_and(|host| is_published(&host));
+            assert_eq!(found, expected, "host: {host}");
+        }
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl CloudError {
 /// Whether a request without a response may have been carried out. A failure to connect means it was not sent.
 fn arrived(error: &HttpError) -> bool {
     match error {
+        HttpError::NotAllowed(_) => false,
         HttpError::NotReached(why) => why.may_have_arrived(),
         HttpError::TimedOut { .. } | HttpError::BrokeOff | HttpError::TooLarge { .. } => true,
     }

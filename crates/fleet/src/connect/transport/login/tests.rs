@@ -41,7 +41,8 @@ fn exec_login() -> ExecLogin {
     let seconds = Arc::new(AtomicI64::new(0));
     let read = seconds.clone();
     let clock: Clock = Arc::new(move || Timestamp::from_second(read.load(Ordering::SeqCst)).unwrap());
-    let login = Login::new(&Bearer::Exec(Box::new(spec)), &Env::new([("PATH", "/usr/bin:/bin")]), clock);
+    let login =
+        Login::new(&Bearer::Exec(Box::new(spec)), &Env::new([("PATH", "/usr/bin:/bin")]), &PluginPolicy::Any, clock);
     ExecLogin { folder, login, seconds }
 }
 
@@ -59,7 +60,7 @@ async fn a_token_file_is_read_again_after_a_minute_and_after_a_refusal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
     write(&path, "first\n");
-    let login = Login::new(&Bearer::TokenFile(path.clone()), &Env::default(), still());
+    let login = Login::new(&Bearer::TokenFile(path.clone()), &Env::default(), &PluginPolicy::Any, still());
     let (first, old_lease) = shown(&login).await;
     write(&path, "second");
     tokio::time::advance(Duration::from_secs(59)).await;
@@ -79,7 +80,7 @@ async fn a_token_file_is_read_again_after_a_minute_and_after_a_refusal() {
 async fn a_token_file_without_a_usable_token_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
-    let login = Login::new(&Bearer::TokenFile(path.clone()), &Env::default(), still());
+    let login = Login::new(&Bearer::TokenFile(path.clone()), &Env::default(), &PluginPolicy::Any, still());
     for (case, text, expected) in [("empty", " \n", "it is empty"), ("two lines", "canary\nb", "no header can hold")] {
         write(&path, text);
         let error = login.header().await.unwrap_err();
@@ -139,7 +140,7 @@ fn no_login_shows_its_secret() {
         Bearer::Token(SecretText::new("canary\n\u{1}".to_owned())),
     ];
     for bearer in bearers {
-        let login = Login::new(&bearer, &Env::default(), still());
+        let login = Login::new(&bearer, &Env::default(), &PluginPolicy::Any, still());
         assert!(!format!("{login:?} {bearer:?}").contains("canary"));
     }
 }
