@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PlanLimits, PolicyRule};
 use trueup_core::world::{ClusterName, Namespace, Provider, RiskClass};
+use trueup_fleet::budgets::Budgets;
 use trueup_net::Egress;
 
 /// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub clouds: Vec<CloudAccount>,
     /// `[egress]`: hosts that may receive more than the rules allow.
     pub egress: Egress,
+    /// `[budgets]`: how much a cluster may make this program read and keep.
+    pub budgets: Budgets,
 }
 
 /// The rules of `[[clusters]]` in the order of the file. The first that matches a name wins.
