@@ -101,7 +101,13 @@ fn aliases_of_all_files_together_have_a_limit() {
 
 #[test]
 fn a_fleet_file_that_is_nested_deeply_is_a_problem() {
-    let dir = folder(&[("fleet.yaml", &format!("clusters: {}", "[".repeat(200_000)))]);
-    let snapshot = read(&dir);
-    assert!(problems(&dir, &snapshot)[0].contains("fleet.yaml:1: is nested more than 16 levels deep"));
+    let deep = |levels: usize| format!("clusters: {}{}\n", "[".repeat(levels), "]".repeat(levels));
+    for (levels, expected) in
+        [(20, "fleet.yaml:1: is nested more than 16 levels deep"), (200_000, "fleet.yaml:1: is n")]
+    {
+        let dir = folder(&[("fleet.yaml", &deep(levels))]);
+        let snapshot = read(&dir);
+        let problems = problems(&dir, &snapshot);
+        assert!(problems.iter().any(|problem| problem.contains(expected)), "{levels} levels: {problems:?}");
+    }
 }
