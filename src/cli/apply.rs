@@ -21,6 +21,7 @@ use trueup_core::engine::{
     Answers, ApprovedPlan, Chosen, ForeignPlan, Plan, PlanReadError, Provenance, Refusal, TargetSource, approve,
     check_answers, questions,
 };
+use trueup_core::files;
 use trueup_operate::{Fleet, OperateError, admit, check_plan};
 
 const DOING: &str = "apply";
@@ -138,18 +139,16 @@ fn refuse_recordings(context: &Context, plan: &Plan) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads a plan file.
+/// Reads a plan file, or standard input for `-`.
 ///
 /// # Errors
 /// It cannot be read, is not a plan, or its content is not what its id says.
 pub fn read(command: &str, path: &Path) -> Result<Plan, CliError> {
     let doing = format!("{command} {}", path.display());
     let failed = |cause: String| CliError::failed(&*doing, cause, "name a file that trueup plan --out wrote");
-    let length = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
-    if length > FILE_BYTES_MAX {
-        return Err(failed(format!("{length} bytes are more than a plan has")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let text =
+        if path == Path::new("-") { files::read_stdin(FILE_BYTES_MAX) } else { files::read_text(path, FILE_BYTES_MAX) };
+    let text = text.map_err(|error| failed(error.to_string()))?;
     Plan::read(&text).map_err(|error| match error {
         PlanReadError::OtherId { .. } => CliError::stale(&*doing, error.to_string(), "run trueup plan --out FILE"),
         PlanReadError::Shape(_)

@@ -7,7 +7,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
-use std::io::Read as _;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -24,6 +23,7 @@ use trueup_checks::kubeconfig::content::{
 };
 use trueup_checks::kubeconfig::{HalfLife, Renewal, Standing, assess};
 use trueup_core::engine::text::printable_json;
+use trueup_core::files;
 
 /// A Secret holds no more than a mebibyte; a kubeconfig of a person with hundreds of clusters is smaller.
 const INPUT_MAX: u64 = 4 << 20;
@@ -44,16 +44,11 @@ fn read(file: Option<&Path>) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let failed = |error: std::io::Error| {
         CliError::failed("reading the token", format!("cannot read {place} ({error})"), "check the path and its mode")
     };
-    let mut bytes = Zeroizing::new(Vec::new());
     match file.filter(|path| path.as_os_str() != "-") {
-        Some(path) => std::fs::File::open(path).and_then(|file| file.take(INPUT_MAX + 1).read_to_end(&mut bytes)),
-        None => std::io::stdin().lock().take(INPUT_MAX + 1).read_to_end(&mut bytes),
+        Some(path) => files::read(path, INPUT_MAX),
+        None => files::take(std::io::stdin().lock(), INPUT_MAX),
     }
-    .map_err(failed)?;
-    if bytes.len() as u64 > INPUT_MAX {
-        return Err(CliError::failed("reading the token", format!("{place} is larger than {INPUT_MAX} bytes"), ""));
-    }
-    Ok(bytes)
+    .map_err(failed)
 }
 
 /// Whether a server would accept it now, as far as this is known offline.

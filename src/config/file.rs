@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use super::{Config, parse_accepted, parse_config};
 use trueup_checks::SettingsProblem;
 use trueup_checks::registry::Entry;
 use trueup_core::engine::AcceptRule;
+use trueup_core::files;
 
 /// Findings accepted in the console, in the folder of the config.
 pub const ACCEPTED_FILE: &str = "accepted.toml";
@@ -110,19 +110,16 @@ fn wrong(path: &Path, text: &str, problems: Vec<SettingsProblem>) -> ConfigError
 /// refused. Links are followed and pipes are read.
 fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
     let failed = |source: io::Error| ConfigError::Unreadable { path: path.to_owned(), source };
-    let mut file = match File::open(path) {
-        Ok(file) => file,
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    let found = file.metadata().map_err(failed)?;
     let mode = found.permissions().mode() & 0o777;
     if found.is_file() && mode & 0o022 != 0 {
         return Err(ConfigError::WritableByOthers { path: path.to_owned(), mode });
     }
-    let mut text = String::new();
-    file.by_ref().take(CONFIG_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
-    Ok(Some(text))
+    files::read_text(path, CONFIG_BYTES_MAX).map(|text| Some((**text).to_owned())).map_err(failed)
 }
 
 fn missing(path: &Path) -> ConfigError {

@@ -9,6 +9,7 @@
 //! Elsewhere: the meaning of settings. Gates and policy are types of `trueup_core::engine`, and every check reads its own
 //! table (`SettingsTable`). A new check needs no change here.
 
+mod budgets;
 mod clouds;
 mod clusters;
 mod console;
@@ -42,8 +43,8 @@ pub struct Config {
     pub console: ConsoleSettings,
 }
 
-const KNOWN_KEYS: [&str; 9] =
-    ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "exec", "console"];
+const KNOWN_KEYS: [&str; 10] =
+    ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "exec", "budgets", "console"];
 
 /// Parses a config. Relative paths in it are relative to `folder`.
 ///
@@ -62,6 +63,7 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
             clouds: clouds::read(&root, folder, &mut problems),
             egress: egress::read(&root, &mut problems),
             exec_allow: exec::read(&root, &mut problems),
+            budgets: budgets::read(&root, &mut problems),
         },
         domains: domains::read(&root, entries, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),

@@ -9,6 +9,7 @@ use trueup_checks::{Check, Pass, Touched};
 use trueup_core::engine::{CheckName, Glob, PolicyEffect, PolicyRule, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 use trueup_net::{Egress, Exemption, HostPort};
+use trueup_fleet::budgets::Budgets;
 use trueup_operate::{CloudAccount, CloudKey, Safety};
 
 /// A check with one setting, unknown to the config module.
@@ -99,6 +100,14 @@ management_clusters = ["mgmt-*"]
 [clouds.ibm.other]
 api_key_env = "IBMCLOUD_API_KEY"
 endpoints = { vpc = "https://vpc.example" }
+[budgets]
+objects_per_collection = 3_000_000
+pages_per_list = 10
+events_per_second = 20
+time_per_collection = "1m"
+time_per_cluster = "1h"
+bytes_per_cluster = "512MiB"
+memory_total = "2GiB"
 "#;
 
 #[test]
@@ -144,6 +153,18 @@ fn every_documented_setting_is_read() {
     assert_eq!(config.settings.safety.live_max, 8);
     assert_eq!(config.settings.safety.settle, Some(Duration::from_secs(5400)));
     assert_eq!(config.settings.safety.keep, Duration::from_secs(30 * 24 * 3600));
+    assert_eq!(
+        config.settings.budgets,
+        Budgets {
+            objects_per_collection: 3_000_000,
+            pages_per_list: 10,
+            events_per_second: 20,
+            time_per_collection: Duration::from_secs(60),
+            time_per_cluster: Duration::from_secs(3600),
+            bytes_per_cluster: 512 << 20,
+            memory_total: 2 << 30,
+        }
+    );
     assert_eq!(enabled(&config), ["managing"], "its own table reached the check, and the other one is off");
     assert_eq!(config.settings.accept[0].until, jiff::civil::date(2026, 12, 31));
     assert_eq!(
@@ -171,6 +192,7 @@ fn every_documented_setting_is_read() {
 fn an_empty_file_means_the_defaults() {
     let config = parse("").unwrap();
     assert_eq!(config.settings.safety, Safety::default());
+    assert_eq!(config.settings.budgets, Budgets::default());
     assert_eq!(config.settings.safety.live_max, 64);
     assert_eq!(config.settings.safety.keep, Duration::from_secs(90 * 24 * 3600));
     assert_eq!(enabled(&config), ["hosted-oidc", "powervs-tags"]);
@@ -210,6 +232,19 @@ fn each_error_names_the_setting_and_the_fix() {
         ("bad window", "[safety]\nfreeze=['Fry 16:00 - Mon 08:00 UTC']", "`Fry` is not a day"),
         ("home path", "[safety]\nkill_switch='~/stop'", "`kill_switch` in [safety] starts with ~"),
         ("bad recipient", "[safety]\nrecipients=['me']", "must start with age1"),
+        ("no budget", "[budgets]\npages_per_list=0", "wants a whole number from 1, and got 0"),
+        (
+            "budget without a unit",
+            "[budgets]\nbytes_per_cluster='1024'",
+            "`bytes_per_cluster` in [budgets]: invalid size",
+        ),
+        ("budget as a number", "[budgets]\nmemory_total=1024", "`memory_total` in [budgets] wants a text"),
+        ("no time", "[budgets]\ntime_per_cluster='0s'", "`time_per_cluster` in [budgets]: must be more than 0s"),
+        (
+            "unknown budget",
+            "[budgets]\nobjects_per_colection=1",
+            "unknown key `objects_per_colection` in [budgets]; did you mean `objects_per_collection`?",
+        ),
         ("too small", "[safety]\nlive_max=0", "wants a whole number from 1 to 10000, and got 0"),
         (
             "unknown in disabled",

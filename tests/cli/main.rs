@@ -28,6 +28,7 @@ mod external_oidc;
 mod fixture;
 mod front_ends;
 mod history;
+mod hostile;
 mod input;
 mod killed;
 mod kubeconfig;

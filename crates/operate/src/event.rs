@@ -67,13 +67,20 @@ impl Events {
     }
 }
 
+/// Names in one line; a fleet may have tens of thousands.
+const NAMES_MAX: usize = 20;
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Snapshot(message) | Self::Account(message) => f.write_str(message),
             Self::Late { clusters, seconds } => {
-                let names: Vec<&str> = clusters.iter().map(ClusterName::as_str).collect();
-                write!(f, "not listed completely after {seconds} s: {}", names.join(", "))
+                let names: Vec<&str> = clusters.iter().map(ClusterName::as_str).take(NAMES_MAX).collect();
+                write!(f, "not listed completely after {seconds} s: {}", names.join(", "))?;
+                match clusters.len().saturating_sub(NAMES_MAX) {
+                    0 => Ok(()),
+                    more => write!(f, " and {more} more"),
+                }
             }
             Self::Cluster { cluster, why } => write!(f, "cluster {cluster}: {why}"),
             Self::JournalTruncated { offset } => {

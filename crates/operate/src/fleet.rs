@@ -19,7 +19,7 @@ use crate::{accounts, local, members};
 use trueup_checks::Check;
 use trueup_core::engine::AcceptRule;
 use trueup_core::world::ClusterName;
-use trueup_fleet::live::{AskAfter, Command, GuestResolver, Live, LiveSetup, Member, Settled, Update};
+use trueup_fleet::live::{AskAfter, Command, GuestResolver, Live, LiveSetup, Member, Question, Settled, Update};
 use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 
 /// How many commands and updates may be queued.
@@ -109,13 +109,32 @@ impl Fleet {
         &self,
         question: impl FnOnce(&Live) -> T + Send + 'static,
     ) -> Result<T, OperateError> {
+        self.put(Command::Ask, question).await
+    }
+
+    /// The same for a question about links and lists: judgements may be older than what is known.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub async fn peek<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Live) -> T + Send + 'static,
+    ) -> Result<T, OperateError> {
+        self.put(Command::Peek, question).await
+    }
+
+    async fn put<T: Send + 'static>(
+        &self,
+        command: fn(Question) -> Command,
+        question: impl FnOnce(&Live) -> T + Send + 'static,
+    ) -> Result<T, OperateError> {
         let (answer, answered) = oneshot::channel();
         let question = Box::new(move |live: &Live| {
             let answered = catch_unwind(AssertUnwindSafe(|| question(live)));
             // A caller that no longer waits does not need it.
             drop(answer.send(answered.map_err(|_| OperateError::Internal)));
         });
-        self.send(Command::Ask(question)).await;
+        self.send(command(question)).await;
         answered.await.unwrap_or(Err(OperateError::Ended))
     }
 
@@ -185,7 +204,8 @@ pub fn connect_members(
         domains: checks,
         members,
         resolver: guests,
-        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), digester()?),
+        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), digester()?)
+            .with_budgets(session.settings.budgets),
         live_max: session.settings.safety.live_max,
     });
     Ok(Made { live, recording: None, keeps: Box::new(()) })

@@ -88,7 +88,7 @@ impl Fleet {
             if left.is_zero() {
                 break;
             }
-            self.session().events.send(Event::Reading(self.ask(being_read).await?));
+            self.session().events.send(Event::Reading(self.peek(being_read).await?));
             reported = true;
             settled = self.wait(AskAfter::Settled, left.min(PROGRESS_EVERY)).await?;
         }
@@ -199,7 +199,7 @@ pub fn link_error(link: &Link) -> Option<String> {
 /// The collections of a connected cluster that could not be read. Where nothing could be read there may be no finding to
 /// say so, and "all match" would be wrong.
 pub fn unread<'v>(view: View<'v>, cluster: &ClusterName) -> Vec<&'v Gap> {
-    let here = view.observations().filter(|(id, ..)| id.cluster == *cluster);
+    let here = view.observations_of(cluster).into_iter();
     let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| is_loss(gap)).collect();
     gaps.sort_by_key(|gap| &gap.message);
     gaps.dedup();
@@ -214,7 +214,8 @@ fn is_loss(gap: &Gap) -> bool {
         | GapCause::Unreachable
         | GapCause::CutShort
         | GapCause::Silent
-        | GapCause::Unreadable => true,
+        | GapCause::Unreadable
+        | GapCause::OverBudget => true,
         GapCause::NotObserved | GapCause::Discovery | GapCause::NotRecorded => false,
     }
 }

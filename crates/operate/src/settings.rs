@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PlanLimits, PolicyRule};
 use trueup_core::world::{ClusterName, Namespace, Provider, RiskClass};
+use trueup_fleet::budgets::Budgets;
 use trueup_net::Egress;
 
 /// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
@@ -30,6 +31,8 @@ pub struct Settings {
     pub egress: Egress,
     /// `[exec] allow`: the only credential plugins that run. Absent: no list.
     pub exec_allow: Option<Vec<String>>,
+    /// `[budgets]`: how much a cluster may make this program read and keep.
+    pub budgets: Budgets,
 }
 
 /// The rules of `[[clusters]]` in the order of the file. The first that matches a name wins.

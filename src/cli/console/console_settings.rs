@@ -17,8 +17,11 @@ use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
 use crate::console::theme::{DEFAULT, GlyphSet, Themes};
 use trueup_core::engine::AcceptRule;
 use trueup_core::engine::text::Charset;
+use trueup_core::files;
 
 /// In the folder of the config.
+/// Key and theme files have a few kilobytes.
+const FILE_BYTES_MAX: u64 = 4 << 20;
 const KEYS: &str = "keys.toml";
 const THEMES: &str = "themes";
 /// The theme for no colours.
@@ -102,7 +105,7 @@ pub fn keymap(settings: &ConsoleSettings, folder: Option<&Path>) -> (Keymap, Vec
         (None, Some(folder)) => (folder.join(KEYS), false),
         (None, None) => return (Keymap::default(), Vec::new()),
     };
-    match std::fs::read_to_string(&path) {
+    match files::read_text(&path, FILE_BYTES_MAX) {
         Ok(text) => {
             let (keymap, problems) = Keymap::with_user_file(&text);
             let problem = |problem: &crate::console::keymap::KeymapProblem| {
@@ -128,7 +131,7 @@ pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
     let mut names = Vec::new();
     for path in paths {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
-        match std::fs::read_to_string(&path) {
+        match files::read_text(&path, FILE_BYTES_MAX) {
             Ok(text) => {
                 themes.add(name, &text);
                 names.push(name.to_owned());

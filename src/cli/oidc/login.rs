@@ -3,7 +3,6 @@
 //! Invariants: only claims that become the identity are printed, and no part of a token.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -16,6 +15,7 @@ use super::render::{checked, not_oidc, print_problems};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
 use trueup_core::engine::text::printable_json;
+use trueup_core::files;
 use trueup_core::world::View;
 
 /// Reads claims or a token from a file, or from stdin for `-`.
@@ -24,15 +24,11 @@ use trueup_core::world::View;
 /// The file cannot be read, or has neither.
 pub fn read_token(path: &Path) -> Result<Token, CliError> {
     let doing = format!("--claims {}", path.display());
-    let limit = u64::try_from(TOKEN_MAX).unwrap_or(u64::MAX).saturating_add(1);
-    let mut bytes = zeroize::Zeroizing::new(Vec::new());
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
-    };
+    let limit = u64::try_from(TOKEN_MAX).unwrap_or(u64::MAX);
+    let read =
+        if path == Path::new("-") { files::take(std::io::stdin().lock(), limit) } else { files::read(path, limit) };
     let hint = "name a file with claims as a JSON object, or with a token";
-    read.map_err(|error| CliError::failed(doing.clone(), error.to_string(), hint))?;
+    let bytes = read.map_err(|error| CliError::failed(doing.clone(), error.to_string(), hint))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| CliError::failed(doing.clone(), "it is not text", hint))?;
     Token::read(text).map_err(|bad| CliError::failed(doing, bad.to_string(), hint))
 }

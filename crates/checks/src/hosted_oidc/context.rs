@@ -3,6 +3,7 @@
 //! Invariants: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::facts::{Authentication, ControlPlane, Copy, HostedCluster, ReferringConfig, SourceContent, SourceMark};
@@ -40,6 +41,12 @@ struct Shared<'a> {
     configs: OnceCell<Vec<(Resource, Sighting<'a, ReferringConfig>)>>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Contexts asked for: the unit of work of tests that count.
+    pub static BUILT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The guests of the fleet, looked up when first needed.
 pub struct Guests<'a> {
     view: View<'a>,
@@ -59,6 +66,8 @@ impl<'a> Guests<'a> {
 impl<'a> CheckContext<'a> {
     /// The context of a guest, or nothing when the cluster is not known to be one.
     pub fn of(view: View<'a>, cluster: &ClusterName) -> Option<Self> {
+        #[cfg(test)]
+        BUILT.set(BUILT.get() + 1);
         let guest = view.cluster(cluster)?;
         let home = home(view, guest)?;
         let (hosted_cluster, control_plane, control_plane_key) = match &home {
@@ -119,12 +128,11 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Where the control plane is and always was: in its usual place, with none elsewhere that says it is this guest's.
-    pub fn settled_control_plane(&self) -> Option<Key> {
+    pub fn settled_control_plane(&self, owned: &OwnedPlanes<'_>) -> Option<Key> {
         let by = self.home.as_ref().ok()?;
         let usual = usual_control_plane(by);
         let belongs = format!("{}/{}", by.namespace, by.name);
-        let planes: Reading<'a, ControlPlane> = self.view.read(&CONTROL_PLANE.collection_at(&by.cluster, self.view));
-        let elsewhere = planes.iter().any(|(key, plane)| *key != usual && *plane.belongs_to == *belongs);
+        let elsewhere = owned.get(belongs.as_str()).is_some_and(|keys| keys.iter().any(|key| **key != usual));
         (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
     }
 
@@ -157,6 +165,19 @@ impl<'a> CheckContext<'a> {
         let reading: Reading<'a, SourceMark> = self.view.read(&console_id(&self.guest.name));
         reading.get(&Key::new(Some(CONSOLE_NAMESPACE), name)).present()
     }
+}
+
+/// Control planes by the HostedCluster they say they belong to.
+pub type OwnedPlanes<'a> = BTreeMap<&'a str, Vec<&'a Key>>;
+
+/// The control planes of a management cluster by their HostedCluster, found in one pass.
+pub fn owned_planes<'a>(view: View<'a>, host: &ClusterName) -> OwnedPlanes<'a> {
+    let planes: Reading<'a, ControlPlane> = view.read(&CONTROL_PLANE.collection_at(host, view));
+    let mut owned: OwnedPlanes<'a> = BTreeMap::new();
+    for (key, plane) in planes.iter() {
+        owned.entry(&*plane.belongs_to).or_default().push(key);
+    }
+    owned
 }
 
 pub fn copies_id(guest: &ClusterName, kind: CopyKind) -> CollectionId {

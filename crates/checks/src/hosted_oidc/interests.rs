@@ -25,7 +25,7 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
 /// Whether this cluster hosts guests, and whether it is one.
 fn hosts(view: View<'_>, cluster: &Cluster, wanted: &mut Vec<Interest>) {
     // The host of a guest is asked even when it does not serve the kind: absence must be proven.
-    let is_named = view.clusters().any(|guest| guest.hosted_by.as_ref().is_some_and(|by| by.cluster == cluster.name));
+    let is_named = view.guests_of(&cluster.name).next().is_some();
     let is_asked = |resource: &Resource| is_named || !cluster.served.lacks(resource);
     if is_asked(&HOSTED_CLUSTER) {
         wanted.push(HOSTED_CLUSTER.collection(cluster).interest::<HostedCluster>());

@@ -10,7 +10,7 @@ use super::verdict::Verdict;
 use super::{HostedOidc, NAME};
 use crate::ContextCache;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Cluster, ClusterName, View};
+use trueup_core::world::{ClusterName, View};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -70,11 +70,10 @@ pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> B
     subjects
 }
 
-/// The guests a cluster hosts. Those with a known host are filtered before anything is looked up.
-fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = CheckContext<'a>> {
-    let may_be = move |guest: &Cluster| guest.hosted_by.as_ref().is_none_or(|by| &by.cluster == cluster);
-    let contexts =
-        view.clusters().filter(move |guest| may_be(guest)).filter_map(move |guest| CheckContext::of(view, &guest.name));
+/// The guests a cluster hosts: those that say so, and those known only by their topology.
+pub fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = CheckContext<'a>> {
+    let may_be = view.guests_of(cluster).chain(view.unhosted().map(|guest| &guest.name));
+    let contexts = may_be.filter_map(move |guest| CheckContext::of(view, guest));
     contexts.filter(move |context| context.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
 }
 

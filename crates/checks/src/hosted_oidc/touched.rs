@@ -3,18 +3,22 @@
 //! Invariants: judging what is touched and keeping the rest gives the same as judging everything. A
 //! change is seen after it happened, so where it may have moved a guest from one home to another, both are touched.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::{CheckContext, possible_homes};
+use super::context::{CheckContext, owned_planes, possible_homes};
 use super::facts::HostedCluster;
 use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
-use super::subjects::{guests, possible_source_subject, subject};
+use super::subjects::{hosted_by, possible_source_subject, subject};
 use crate::Touched;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, Namespace, Scope, View, What};
+use trueup_core::world::{
+    Change, ChangeSet, Cluster, ClusterName, CollectionId, HostedBy, Key, Namespace, Scope, View, What,
+};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
+    let mut fleet = Fleet::new(view);
     for change in changes.iter() {
         match change {
             Change::Collection { id, what: What::Keys(keys) } if is_copies(id) => {
@@ -22,30 +26,145 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             }
             Change::Collection { id, what: What::Keys(keys) } if HOSTED_CLUSTER.is(&id.resource) => {
                 touch_hosted_clusters(id, keys, view, &mut touched);
-                touch_topology_guests(&id.cluster, view, &mut touched.clusters);
+                fleet.touch_topology_guests(&id.cluster, &mut touched.clusters);
             }
             Change::Collection { id, what: What::Keys(keys) } if CONTROL_PLANE.is(&id.resource) => {
-                touch_control_planes(id, keys, view, &mut touched);
+                touch_control_planes(id, keys, &mut fleet, &mut touched);
             }
             Change::Collection { id, .. } if HOSTED_CLUSTER.is(&id.resource) => {
-                touch_neighbours(&id.cluster, view, &mut touched.clusters);
-                touch_topology_guests(&id.cluster, view, &mut touched.clusters);
+                fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+                fleet.touch_topology_guests(&id.cluster, &mut touched.clusters);
             }
             Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
-                touch_neighbours(&id.cluster, view, &mut touched.clusters);
-                touch_managers(view, &mut touched.clusters);
+                fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+                fleet.touch_managers(&mut touched.clusters);
             }
-            Change::Collection { id, .. } => touch_neighbours(&id.cluster, view, &mut touched.clusters),
+            Change::Collection { id, .. } => match sources_of(id) {
+                Some(namespace) => fleet.touch_sources(id, namespace, &mut touched),
+                None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
+            },
             Change::Cluster(name) => {
-                touch_neighbours(name, view, &mut touched.clusters);
+                fleet.touch_neighbours(name, &mut touched.clusters);
                 if view.cluster(name).is_none() {
-                    touch_topology_guests(name, view, &mut touched.clusters);
-                    touch_managers(view, &mut touched.clusters);
+                    fleet.touch_topology_guests(name, &mut touched.clusters);
+                    fleet.touch_managers(&mut touched.clusters);
                 }
             }
         }
     }
     touched
+}
+
+/// What several changes need to know of the fleet, each looked up once.
+struct Fleet<'a> {
+    view: View<'a>,
+    /// Guests known only by their topology, with the cluster that hosts them.
+    topology: OnceCell<Vec<(&'a ClusterName, Option<ClusterName>)>>,
+    /// Guests by management cluster and namespace of their sources.
+    sources: BTreeMap<ClusterName, BTreeMap<String, Vec<&'a ClusterName>>>,
+    /// Clusters whose neighbours were touched.
+    done: BTreeSet<ClusterName>,
+    managers: Managers,
+}
+
+/// Whether every cluster that hosts guests was touched.
+#[derive(PartialEq)]
+enum Managers {
+    Untouched,
+    Touched,
+}
+
+impl<'a> Fleet<'a> {
+    fn new(view: View<'a>) -> Self {
+        let (topology, sources, done) = (OnceCell::new(), BTreeMap::new(), BTreeSet::new());
+        Self { view, topology, sources, done, managers: Managers::Untouched }
+    }
+
+    fn topology(&self) -> &[(&'a ClusterName, Option<ClusterName>)] {
+        self.topology.get_or_init(|| {
+            let guests = self.view.unhosted().filter_map(|guest| CheckContext::of(self.view, &guest.name));
+            guests.map(|context| (&context.guest.name, context.home.ok().map(|by| by.cluster))).collect()
+        })
+    }
+
+    /// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
+    fn touch_neighbours(&mut self, changed: &ClusterName, clusters: &mut BTreeSet<ClusterName>) {
+        if !self.done.insert(changed.clone()) {
+            return;
+        }
+        clusters.insert(changed.clone());
+        clusters.extend(self.view.guests_of(changed).cloned());
+        let host = self.view.cluster(changed).and_then(|cluster| cluster.hosted_by.as_ref());
+        clusters.extend(host.map(|by| by.cluster.clone()));
+        for (guest, host) in self.topology() {
+            match host {
+                Some(host) if host == changed => drop(clusters.insert((*guest).clone())),
+                Some(host) if *guest == changed => drop(clusters.insert(host.clone())),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// Guests whose home is found by infraID may have found, lost or changed it, whichever cluster the change was in.
+    fn touch_topology_guests(&self, changed: &ClusterName, clusters: &mut BTreeSet<ClusterName>) {
+        for guest in self.topology().iter().filter_map(|(guest, _)| self.view.cluster(guest)) {
+            clusters.insert(changed.clone());
+            clusters.insert(guest.name.clone());
+            clusters.extend(possible_homes(self.view, guest).into_iter().map(|by| by.cluster));
+        }
+    }
+
+    /// Every cluster that hosts guests: where leftovers of a former guest would be.
+    fn touch_managers(&mut self, clusters: &mut BTreeSet<ClusterName>) {
+        if std::mem::replace(&mut self.managers, Managers::Touched) == Managers::Touched {
+            return;
+        }
+        let view = self.view;
+        let hosts = |cluster: &&Cluster| {
+            view.read::<HostedCluster>(&HOSTED_CLUSTER.collection(cluster)).iter().next().is_some()
+        };
+        clusters.extend(view.clusters().filter(hosts).map(|cluster| cluster.name.clone()));
+    }
+
+    /// The guests of a management cluster by the namespace of their sources.
+    fn sources_in(&self, host: &ClusterName) -> BTreeMap<String, Vec<&'a ClusterName>> {
+        let by_topology =
+            self.topology().iter().filter(|(_, home)| home.as_ref() == Some(host)).map(|(guest, _)| *guest);
+        let mut all: BTreeMap<String, Vec<&'a ClusterName>> = BTreeMap::new();
+        for guest in self.view.guests_of(host).chain(by_topology) {
+            let Some(context) = CheckContext::of(self.view, guest) else { continue };
+            if let Some((_, namespace)) = context.source_namespace() {
+                all.entry(namespace.to_owned()).or_default().push(guest);
+            }
+        }
+        all
+    }
+
+    /// What is in a control plane's namespace touches the guest it belongs to, and what that guest left there. A guest's
+    /// own namespaces touch its neighbours.
+    fn touch_sources(&mut self, id: &CollectionId, namespace: &Namespace, touched: &mut Touched) {
+        let view = self.view;
+        if !self.sources.contains_key(&id.cluster) {
+            self.sources.insert(id.cluster.clone(), self.sources_in(&id.cluster));
+        }
+        let by_namespace = &self.sources[&id.cluster];
+        for guest in by_namespace.get(namespace.as_str()).into_iter().flatten() {
+            touched.clusters.insert((*guest).clone());
+            touch_leftovers(guest, view, &mut touched.subjects);
+        }
+        if CheckContext::of(view, &id.cluster).is_some() {
+            self.touch_neighbours(&id.cluster, &mut touched.clusters);
+        }
+    }
+}
+
+/// The namespace that a collection of copied kinds is read in.
+fn sources_of(id: &CollectionId) -> Option<&Namespace> {
+    CopyKind::of(id.resource.kind)?;
+    match &id.scope {
+        Scope::Namespace(namespace) | Scope::Object { namespace: Some(namespace), .. } => Some(namespace),
+        Scope::All | Scope::Object { namespace: None, .. } => None,
+    }
 }
 
 /// A copy touches itself and what it leaves elsewhere when it is an orphan.
@@ -61,23 +180,25 @@ fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut 
 
 /// A HostedCluster touches the guests that say it is theirs.
 fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
-    for guest in view.clusters() {
-        let Some(by) = guest.hosted_by.as_ref().filter(|by| by.cluster == id.cluster) else { continue };
-        let is_its = |key: &Key| key.name == by.name && key.namespace.as_ref() == Some(&by.namespace);
-        if keys.iter().any(is_its) {
-            touched.clusters.insert(guest.name.clone());
-            touch_leftovers(&guest.name, view, &mut touched.subjects);
+    for key in keys {
+        let Some(namespace) = key.namespace.clone() else { continue };
+        let by = HostedBy { cluster: id.cluster.clone(), namespace, name: key.name.clone() };
+        for guest in view.guests_at(&by) {
+            touched.clusters.insert(guest.clone());
+            touch_leftovers(guest, view, &mut touched.subjects);
         }
     }
 }
 
 /// A control plane in its usual place touches its guest. Anything else may have moved a guest from one namespace to
 /// another, and touches the whole neighbourhood.
-fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, touched: &mut Touched) {
+    let view = fleet.view;
     // Several guests of one control plane: one that is known under two names.
     let mut usual: BTreeMap<Key, Vec<CheckContext<'_>>> = BTreeMap::new();
-    for context in guests(view).filter(|context| context.home.as_ref().is_ok_and(|by| by.cluster == id.cluster)) {
-        if let Some(key) = context.settled_control_plane() {
+    let owned = owned_planes(view, &id.cluster);
+    for context in hosted_by(&id.cluster, view) {
+        if let Some(key) = context.settled_control_plane(&owned) {
             usual.entry(key).or_default().push(context);
         }
     }
@@ -89,7 +210,7 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched
                     touch_leftovers(&context.guest.name, view, &mut touched.subjects);
                 }
             }
-            None => touch_neighbours(&id.cluster, view, &mut touched.clusters),
+            None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
         }
     }
 }
@@ -102,34 +223,6 @@ fn touch_leftovers(guest: &ClusterName, view: View<'_>, subjects: &mut BTreeSet<
         let names = copies.iter().map(|(key, _)| key.name.as_str());
         subjects.extend(names.filter_map(|name| possible_source_subject(&context, kind, name)));
     }
-}
-
-/// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
-fn touch_neighbours(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    clusters.insert(changed.clone());
-    for context in guests(view) {
-        match &context.home {
-            Ok(by) if &by.cluster == changed => drop(clusters.insert(context.guest.name.clone())),
-            Ok(by) if &context.guest.name == changed => drop(clusters.insert(by.cluster.clone())),
-            Ok(_) | Err(_) => {}
-        }
-    }
-}
-
-/// Guests whose home is found by infraID may have found, lost or changed it, whichever cluster the change was in.
-fn touch_topology_guests(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    for context in guests(view).filter(|context| context.guest.hosted_by.is_none()) {
-        clusters.insert(changed.clone());
-        clusters.insert(context.guest.name.clone());
-        clusters.extend(possible_homes(view, context.guest).into_iter().map(|by| by.cluster));
-    }
-}
-
-/// Every cluster that hosts guests: where leftovers of a former guest would be.
-fn touch_managers(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    let hosts =
-        |cluster: &&Cluster| view.read::<HostedCluster>(&HOSTED_CLUSTER.collection(cluster)).iter().next().is_some();
-    clusters.extend(view.clusters().filter(hosts).map(|cluster| cluster.name.clone()));
 }
 
 fn is_copies(id: &CollectionId) -> bool {

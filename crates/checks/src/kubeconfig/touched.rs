@@ -16,20 +16,22 @@ use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, 
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
+    let mut whole = Whole::default();
     for change in changes.iter() {
         match change {
             Change::Collection { id, what: What::Keys(keys) }
                 if id.resource == SECRET && id.selector.fields.is_empty() =>
             {
-                touch_secrets(id, keys, view, &mut touched);
+                touch_secrets(id, keys, view, &mut touched, &mut whole);
             }
             Change::Collection { id, .. } if id.resource == SECRET || HOSTED_CLUSTER.is(&id.resource) => {
                 touched.clusters.insert(id.cluster.clone());
-                touch_anchored(id, view, &mut touched.clusters);
+                // A list that changed as a whole may have changed where a cluster is.
+                whole.sourced |= id.resource == SECRET;
             }
             Change::Collection { id, .. } if CLUSTER.is(&id.resource) || CAPT_PLANE.is(&id.resource) => {
                 touched.clusters.insert(id.cluster.clone());
-                touch_sourced(view, &mut touched.clusters);
+                whole.sourced = true;
             }
             Change::Collection { id, .. } if id.resource == CONTEXT => {
                 touched.clusters.insert(id.cluster.clone());
@@ -37,25 +39,39 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             Change::Collection { .. } => {}
             Change::Cluster(name) => {
                 touched.clusters.insert(name.clone());
-                touch_sourced(view, &mut touched.clusters);
-                // Whether its server lets a context in is part of what is said of it.
-                touched.clusters.extend(view.clusters().filter(|cluster| is_own(cluster)).map(|own| own.name.clone()));
+                whole = Whole { sourced: true, own: true };
             }
         }
+    }
+    if whole.sourced {
+        touch_sourced(view, &mut touched.clusters);
+    }
+    if whole.own {
+        // Whether its server lets a context in is part of what is said of it.
+        touched.clusters.extend(view.clusters().filter(|cluster| is_own(cluster)).map(|own| own.name.clone()));
     }
     touched
 }
 
+/// What takes a look at the whole fleet: once for all changes.
+#[derive(Default)]
+struct Whole {
+    /// Clusters whose kubeconfigs have sources.
+    sourced: bool,
+    /// The user's own kubeconfig files.
+    own: bool,
+}
+
 /// A kubeconfig touches itself, a source what is copied from it, and what says where a cluster is, everything that is
 /// compared with it.
-fn touch_secrets(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+fn touch_secrets(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched, whole: &mut Whole) {
     for key in keys {
         let Some(namespace) = &key.namespace else { continue };
         let name = key.name.as_str();
         touched.subjects.insert(subject(&id.cluster, namespace, name));
         if is_anchor(name) {
             touched.clusters.insert(id.cluster.clone());
-            touch_sourced(view, &mut touched.clusters);
+            whole.sourced = true;
         }
         let source = cluster_of_source(name).filter(|_| namespace.as_str() == SOURCE_NAMESPACE);
         if let Some(cluster) = source {
@@ -75,13 +91,6 @@ fn touch_copies(context: &ClusterName, cluster: &str, view: View<'_>, subjects: 
     for key in owners.chain(others) {
         let Some(namespace) = &key.namespace else { continue };
         subjects.insert(subject(&context.cluster.name, namespace, &target));
-    }
-}
-
-/// A list that changed as a whole may have changed where a cluster is.
-fn touch_anchored(id: &CollectionId, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    if id.resource == SECRET {
-        touch_sourced(view, clusters);
     }
 }
 

@@ -227,7 +227,8 @@ impl Page<'_> {
             | GapCause::Discovery
             | GapCause::CutShort
             | GapCause::Unreadable
-            | GapCause::NotRecorded => return None,
+            | GapCause::NotRecorded
+            | GapCause::OverBudget => return None,
         };
         let by = self.account.member.name.to_string();
         let failure = Failure {

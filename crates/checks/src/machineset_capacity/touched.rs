@@ -15,24 +15,32 @@ use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, 
 
 pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched {
     let mut touched = Touched::default();
+    let mut all = false;
     for change in changes.iter() {
         match change {
             Change::Collection { id, what } => {
                 if settings.credentials_from.as_ref().is_some_and(|workload| is_of_workload(id, workload)) {
                     touched.clusters.insert(id.cluster.clone());
                 }
+                all |= is_beside_all(id);
                 collection(id, what, view, &mut touched);
             }
             Change::Cluster(name) => {
                 touched.clusters.insert(name.clone());
                 // What an account says is beside every cluster's machines; one that is gone can't say what it was.
-                if view.cluster(name).is_none_or(Account::is_one) {
-                    touch_all(view, &mut touched);
-                }
+                all |= view.cluster(name).is_none_or(Account::is_one);
             }
         }
     }
+    if all {
+        touch_all(view, &mut touched);
+    }
     touched
+}
+
+/// Whether every cluster's machines are compared with it.
+fn is_beside_all(id: &CollectionId) -> bool {
+    [INSTANCE_TYPE, LOOKUP, ENVIRONMENT].contains(&id.resource)
 }
 
 fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touched) {
@@ -48,7 +56,6 @@ fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touc
         (None, What::Keys(keys)) if id.resource == SECRET => touch_users(&id.cluster, keys, view, touched),
         (None, _) if id.resource == SECRET => drop(touched.clusters.insert(id.cluster.clone())),
         (None, _) if is_leaf => drop(touched.clusters.insert(id.cluster.clone())),
-        (None, _) if [INSTANCE_TYPE, LOOKUP, ENVIRONMENT].contains(&id.resource) => touch_all(view, touched),
         (None, _) => {}
     }
 }

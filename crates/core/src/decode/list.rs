@@ -18,6 +18,9 @@ pub struct ListHead {
     pub continue_token: String,
     #[serde(default)]
     pub remaining_item_count: Option<u64>,
+    /// The list's own kind, which stands beside its metadata. Empty when the list does not say.
+    #[serde(skip)]
+    pub kind: String,
 }
 
 /// Reads a list, handing each object to `each` as it is met, and returns the head.
@@ -31,10 +34,11 @@ pub fn list<'a>(
 ) -> Result<ListHead, Undecodable> {
     let text = std::str::from_utf8(body).map_err(|_| Undecodable { line: 1, column: 1 })?;
     let mut cursor = Cursor::new(text);
-    let (mut head, mut items) = (None, false);
+    let (mut head, mut items, mut kind) = (None::<ListHead>, false, String::new());
     cursor.fields(|cursor, name| {
         match name.as_ref() {
             "metadata" => head = Some(serde_json::from_str(cursor.skip()?)?),
+            "kind" => kind = cursor.string_or_null()?.unwrap_or_default().into_owned(),
             "items" => {
                 items = true;
                 read_items(cursor, reader, each)?;
@@ -48,7 +52,7 @@ pub fn list<'a>(
     // A 200 without items is not a list: reading it as an empty one would prove an absence the server did not state.
     let head = head.filter(|_| items).ok_or_else(|| cursor.bad())?;
     cursor.end()?;
-    Ok(head)
+    Ok(ListHead { kind, ..head })
 }
 
 fn read_items<'a>(
@@ -69,6 +73,8 @@ fn read_items<'a>(
 /// A list whose items are still text, for lists in which one object has another shape than its kind promises.
 #[derive(Debug, Deserialize)]
 pub struct TextList<'a> {
+    #[serde(default)]
+    pub kind: String,
     pub metadata: ListHead,
     #[serde(borrow, deserialize_with = "null_is_empty")]
     pub items: Vec<&'a RawValue>,

@@ -100,6 +100,11 @@ impl ProjectedFacts {
         }
     }
 
+    /// Bytes that the facts count for in the budgets.
+    pub fn bytes(&self) -> u64 {
+        self.rows.iter().map(|row| row.facts.bytes()).sum()
+    }
+
     /// How many objects were met.
     pub fn objects(&self) -> usize {
         let met = |row: &Row| row.facts.len() + row.spoilt.as_ref().map_or(0, |spoilt| spoilt.count);

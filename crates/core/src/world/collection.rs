@@ -10,14 +10,16 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::fact::{Fact, FactBatch, Facts};
+use super::fact::{Fact, FactBatch, Facts, Weighed};
 use super::ids::{Key, ResourceVersion};
 use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 
 /// Facts of one type by key, with the state of the list they came from.
 #[derive(Debug)]
 pub struct Collection<F> {
-    items: BTreeMap<Key, F>,
+    items: BTreeMap<Key, Weighed<F>>,
+    /// Bytes that the items count for.
+    bytes: u64,
     completeness: Completeness,
     high_water: Option<ResourceVersion>,
 }
@@ -37,6 +39,24 @@ pub enum Delta {
     Confirmed { version: ResourceVersion, at: Timestamp },
     /// What is held can no longer be relied on.
     Lost { gap: Gap },
+}
+
+impl Delta {
+    /// Bytes that it counts for in the budgets.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Listed { facts, .. } | Self::Begun { facts, .. } | Self::Seen { facts, .. } => facts.bytes(),
+            Self::Changed { facts, removed, .. } => facts.bytes() + keys_bytes(removed),
+            Self::Confirmed { .. } | Self::Lost { .. } => 0,
+        }
+    }
+}
+
+/// Bytes that keys without facts count for.
+pub fn keys_bytes(keys: &[Key]) -> u64 {
+    let text =
+        |key: &Key| key.name.as_str().len() + key.namespace.as_ref().map_or(0, |namespace| namespace.as_str().len());
+    keys.iter().map(|key| (size_of::<Key>() + text(key)) as u64).sum()
 }
 
 /// The result of a delta.
@@ -65,7 +85,7 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        Self { items: BTreeMap::new(), completeness: Completeness::Unknown { gap }, high_water: None }
+        Self { items: BTreeMap::new(), bytes: 0, completeness: Completeness::Unknown { gap }, high_water: None }
     }
 }
 
@@ -73,7 +93,7 @@ impl<F: Fact> Collection<F> {
     /// What is known of one object.
     pub fn get(&self, key: &Key) -> Observation<'_, F> {
         match (self.items.get(key), &self.completeness) {
-            (Some(fact), _) => Observation::Present(fact),
+            (Some(weighed), _) => Observation::Present(&weighed.fact),
             (None, Completeness::Complete { version, at }) => {
                 Observation::ProvenAbsent(AbsenceProof { version: version.clone(), at: *at })
             }
@@ -83,7 +103,7 @@ impl<F: Fact> Collection<F> {
 
     /// All facts in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &F)> {
-        self.items.iter()
+        self.items.iter().map(|(key, weighed)| (key, &weighed.fact))
     }
 
     pub fn len(&self) -> usize {
@@ -103,13 +123,14 @@ impl<F: Fact> Collection<F> {
         matches!(self.completeness, Completeness::Unknown { .. }) && self.items.is_empty()
     }
 
-    fn replace(&mut self, facts: Vec<(Key, F)>, completeness: Completeness) -> Applied {
+    fn replace(&mut self, facts: Vec<(Key, Weighed<F>)>, completeness: Completeness) -> Applied {
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
+        self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
         let mut keys: Vec<Key> = self
             .items
             .iter()
-            .filter(|(key, fact)| before.get(*key) != Some(*fact))
+            .filter(|(key, weighed)| before.get(*key).is_none_or(|before| before.fact != weighed.fact))
             .map(|(key, _)| key.clone())
             .collect();
         keys.extend(before.into_keys().filter(|key| !self.items.contains_key(key)));
@@ -118,15 +139,23 @@ impl<F: Fact> Collection<F> {
         Applied::changed(keys, standing)
     }
 
-    fn merge(&mut self, facts: Vec<(Key, F)>, removed: Vec<Key>) -> Vec<Key> {
+    fn merge(&mut self, facts: Vec<(Key, Weighed<F>)>, removed: Vec<Key>) -> Vec<Key> {
         let mut keys = Vec::new();
-        for (key, fact) in facts {
-            if self.items.get(&key) != Some(&fact) {
-                self.items.insert(key.clone(), fact);
+        for (key, weighed) in facts {
+            if self.items.get(&key).is_none_or(|before| before.fact != weighed.fact) {
+                self.bytes += u64::from(weighed.bytes);
+                if let Some(before) = self.items.insert(key.clone(), weighed) {
+                    self.bytes -= u64::from(before.bytes);
+                }
                 keys.push(key);
             }
         }
-        keys.extend(removed.into_iter().filter(|key| self.items.remove(key).is_some()));
+        for key in removed {
+            if let Some(before) = self.items.remove(&key) {
+                self.bytes -= u64::from(before.bytes);
+                keys.push(key);
+            }
+        }
         keys
     }
 
@@ -167,6 +196,8 @@ pub trait AnyCollection: Any + Send + Sync {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Bytes that the objects count for in the budgets.
+    fn bytes(&self) -> u64;
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -187,7 +218,7 @@ impl<F: Fact> AnyCollection for Collection<F> {
             Delta::Begun { facts, gap } if self.is_blank() => self.replace(typed(facts), Completeness::Partial { gap }),
             Delta::Begun { .. } => Applied::Unchanged,
             Delta::Seen { facts, gap } => {
-                let facts: Vec<(Key, F)> = typed(facts);
+                let facts: Vec<(Key, Weighed<F>)> = typed(facts);
                 let completeness =
                     if facts.is_empty() { Completeness::Unknown { gap } } else { Completeness::Partial { gap } };
                 self.replace(facts, completeness)
@@ -220,6 +251,10 @@ impl<F: Fact> AnyCollection for Collection<F> {
         self.items.len()
     }
 
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -234,7 +269,7 @@ impl<F: Fact> Collection<F> {
     }
 }
 
-fn typed<F: Fact>(facts: Box<dyn FactBatch>) -> Vec<(Key, F)> {
+fn typed<F: Fact>(facts: Box<dyn FactBatch>) -> Vec<(Key, Weighed<F>)> {
     facts.into_any().downcast::<Facts<F>>().expect("a collection is fed with its own fact type").0
 }
 

@@ -32,7 +32,14 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
 pub struct Interner {
     texts: HashSet<Arc<str>>,
     sets: HashSet<Pairs>,
+    /// Bytes of the texts and of the sets, about.
+    bytes: usize,
 }
+
+/// From this size on an interner starts from nothing: what it shares is worth less than what it holds.
+const INTERNER_BYTES_MAX: usize = 4 << 20;
+/// A pair of shared texts in a set.
+const PAIR_BYTES: usize = size_of::<(Arc<str>, Arc<str>)>();
 
 impl Interner {
     pub fn text(&mut self, text: &str) -> Arc<str> {
@@ -40,8 +47,22 @@ impl Interner {
             return shared.clone();
         }
         let shared: Arc<str> = text.into();
+        self.grow(text.len() + size_of::<Arc<str>>());
         self.texts.insert(shared.clone());
         shared
+    }
+
+    /// Texts that never repeat must not add up: a long watch would hold every label value that it ever saw.
+    fn grow(&mut self, bytes: usize) {
+        if self.bytes + bytes > INTERNER_BYTES_MAX {
+            *self = Self::default();
+        }
+        self.bytes += bytes;
+    }
+
+    /// Bytes held, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// A sorted set of pairs, shared between the objects that carry the same ones.
@@ -53,6 +74,7 @@ impl Interner {
             return shared.clone();
         }
         let shared: Pairs = list.into();
+        self.grow(shared.len() * PAIR_BYTES);
         self.sets.insert(shared.clone());
         shared
     }
@@ -119,6 +141,8 @@ pub trait FactBatch: Any + Send {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Bytes that the facts count for in the budgets: the text they were made of and their own size.
+    fn bytes(&self) -> u64;
     /// The keys held, for a reader that merges batches.
     fn keys(&self) -> Vec<Key>;
     /// Keeps only the facts whose key passes.
@@ -129,7 +153,22 @@ pub trait FactBatch: Any + Send {
 }
 
 /// The one implementation of [`FactBatch`].
-pub(super) struct Facts<F>(pub(super) Vec<(Key, F)>);
+pub(super) struct Facts<F>(pub(super) Vec<(Key, Weighed<F>)>);
+
+/// A fact, and the bytes it counts for.
+#[derive(Debug)]
+pub(super) struct Weighed<F> {
+    pub fact: F,
+    pub bytes: u32,
+}
+
+impl<F> Weighed<F> {
+    /// A fact made of this much text.
+    pub fn new(fact: F, text_len: usize) -> Self {
+        let bytes = u32::try_from(size_of::<(Key, Self)>() + text_len).unwrap_or(u32::MAX);
+        Self { fact, bytes }
+    }
+}
 
 impl<F: Fact> FactBatch for Facts<F> {
     fn push(&mut self, raw: &RawObject<'_>, pool: &mut Interner) -> Result<(), Misfit> {
@@ -138,12 +177,17 @@ impl<F: Fact> FactBatch for Facts<F> {
             "" => None,
             namespace => Some(super::ids::Namespace::new(pool.text(namespace))),
         };
-        self.0.push((Key { namespace, name: super::ids::ObjectName::new(raw.meta.name.as_ref()) }, fact));
+        let key = Key { namespace, name: super::ids::ObjectName::new(raw.meta.name.as_ref()) };
+        self.0.push((key, Weighed::new(fact, raw.text_len())));
         Ok(())
     }
 
     fn len(&self) -> usize {
         self.0.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.iter().map(|(_, weighed)| u64::from(weighed.bytes)).sum()
     }
 
     fn keys(&self) -> Vec<Key> {

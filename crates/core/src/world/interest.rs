@@ -91,6 +91,11 @@ fn field_term(term: &str, raw: &RawObject<'_>) -> bool {
 }
 
 impl CollectionId {
+    /// What sorts before every collection of a cluster.
+    pub(super) fn first_of(cluster: &ClusterName) -> Self {
+        Self::all(cluster, Resource { group: "", version: "", kind: "", plural: "", namespaced: false })
+    }
+
     pub fn all(cluster: &ClusterName, resource: Resource) -> Self {
         Self::scoped(cluster, resource, Scope::All)
     }

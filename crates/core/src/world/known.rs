@@ -38,6 +38,8 @@ pub enum GapCause {
     Unreadable,
     /// A snapshot does not say whether it holds everything of this kind.
     NotRecorded,
+    /// Reading it would take more than a budget of the configuration allows.
+    OverBudget,
 }
 
 impl Gap {

@@ -9,6 +9,7 @@ mod change;
 mod cluster;
 mod collection;
 mod fact;
+mod hosting;
 mod ibm_resource;
 mod ids;
 mod interest;
@@ -20,7 +21,7 @@ mod view;
 
 pub use change::{Change, ChangeSet, What};
 pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Kinds, Link, Provider, RiskClass, Served};
-pub use collection::{AnyCollection, Applied, Collection, Delta, Standing};
+pub use collection::{AnyCollection, Applied, Collection, Delta, Standing, keys_bytes};
 pub use fact::{Fact, FactBatch, FactKind, Interner};
 pub use ibm_resource::IbmResourceKind;
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};

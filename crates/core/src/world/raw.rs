@@ -81,6 +81,10 @@ impl SecretBytes {
         Self(bytes)
     }
 
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Makes something of the value. Every call of this is a place where a secret could get out.
     pub fn reduce<T>(&self, reduce: impl FnOnce(&[u8]) -> T) -> T {
         reduce(&self.0)
@@ -128,6 +132,18 @@ impl<'a> RawObject<'a> {
         })
     }
 
+    /// Length of all text a projection can see: what a fact keeps of the object is hardly more.
+    pub fn text_len(&self) -> usize {
+        let Self { api_version: _, kind: _, meta, data, fields } = self;
+        let entry = |entry: &DataEntry<'_>| {
+            let seen =
+                entry.text.as_ref().map_or(0, |text| text.len()) + entry.bytes.as_ref().map_or(0, SecretBytes::len);
+            entry.key.len() + seen
+        };
+        let data: usize = data.iter().map(entry).sum();
+        meta.text_len() + data + fields.iter().map(|(name, raw)| name.len() + raw.get().len()).sum::<usize>()
+    }
+
     pub fn entry(&self, key: &str) -> Option<&DataEntry<'a>> {
         self.data.iter().find(|entry| entry.key == key)
     }
@@ -153,6 +169,18 @@ impl RawMeta<'_> {
 
     pub fn annotation(&self, key: &str) -> Option<&str> {
         find(&self.annotations, key)
+    }
+
+    fn text_len(&self) -> usize {
+        let pairs = |pairs: &[(Cow<'_, str>, Cow<'_, str>)]| {
+            pairs.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>()
+        };
+        let owner =
+            |owner: &RawOwner<'_>| owner.api_version.len() + owner.kind.len() + owner.name.len() + owner.uid.len();
+        let named = self.name.len() + self.namespace.len() + self.uid.len() + self.resource_version.len();
+        let listed =
+            self.owners.iter().map(owner).sum::<usize>() + self.finalizers.iter().map(|text| text.len()).sum::<usize>();
+        named + listed + pairs(&self.labels) + pairs(&self.annotations)
     }
 }
 

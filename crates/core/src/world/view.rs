@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::change::{Change, ChangeSet, What};
-use super::cluster::Cluster;
+use super::cluster::{Cluster, HostedBy};
 use super::collection::{AnyCollection, Applied, Collection, Delta, Standing};
 use super::fact::{Fact, FactKind};
+use super::hosting::Hosting;
 use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
 use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
@@ -18,6 +19,9 @@ use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
 pub struct World {
     clusters: BTreeMap<ClusterName, Cluster>,
     shelves: BTreeMap<CollectionId, Shelves>,
+    hosting: Hosting,
+    /// Bytes that the objects of each cluster count for.
+    bytes: BTreeMap<ClusterName, u64>,
 }
 
 /// One collection, once for each fact type that is made of it.
@@ -62,6 +66,10 @@ impl World {
         if let Some(by) = left {
             changes.push(Change::Cluster(by.cluster.clone()));
         }
+        if let Some(before) = before {
+            self.hosting.remove(before);
+        }
+        self.hosting.insert(&cluster);
         self.clusters.insert(cluster.name.clone(), cluster);
         changes
     }
@@ -69,8 +77,13 @@ impl World {
     /// Forgets a cluster and everything read from it.
     pub fn remove_cluster(&mut self, name: &ClusterName) -> ChangeSet {
         let mut changes = ChangeSet::default();
-        if self.clusters.remove(name).is_some() {
-            self.shelves.retain(|id, _| &id.cluster != name);
+        if let Some(cluster) = self.clusters.remove(name) {
+            self.hosting.remove(&cluster);
+            let ids: Vec<CollectionId> = self.shelves_of(name).map(|(id, _)| id.clone()).collect();
+            for id in ids {
+                self.shelves.remove(&id);
+            }
+            self.bytes.remove(name);
             changes.push(Change::Cluster(name.clone()));
         }
         changes
@@ -87,7 +100,9 @@ impl World {
     /// Drops a collection that no check needs any more.
     pub fn close(&mut self, id: &CollectionId) -> ChangeSet {
         let mut changes = ChangeSet::default();
-        if self.shelves.remove(id).is_some() {
+        if let Some(shelves) = self.shelves.remove(id) {
+            let bytes = shelves.iter().map(|(_, shelf)| shelf.bytes()).sum();
+            self.count(&id.cluster, bytes, 0);
             changes.push(Change::Collection { id: id.clone(), what: What::Everything });
         }
         changes
@@ -96,7 +111,12 @@ impl World {
     /// Forgets one kind of fact of a collection that is still wanted for another.
     pub fn close_fact(&mut self, id: &CollectionId, fact: TypeId) {
         if let Some(shelves) = self.shelves.get_mut(id) {
-            shelves.retain(|(held, _)| *held != fact);
+            let mut dropped = 0;
+            shelves.retain(|(held, shelf)| {
+                dropped += if *held == fact { shelf.bytes() } else { 0 };
+                *held != fact
+            });
+            self.count(&id.cluster, dropped, 0);
         }
     }
 
@@ -107,7 +127,10 @@ impl World {
         let Some((_, shelf)) = shelf else {
             return (Applied::Unchanged, changes);
         };
+        let bytes = shelf.bytes();
         let applied = shelf.apply(delta);
+        let bytes_now = shelf.bytes();
+        self.count(&id.cluster, bytes, bytes_now);
         if let Applied::Changed { keys, standing } = &applied {
             let what = match standing {
                 Standing::Changed => What::Everything,
@@ -118,14 +141,47 @@ impl World {
         (applied, changes)
     }
 
+    /// Bytes that the objects of a cluster count for in the budgets.
+    pub fn bytes_of(&self, cluster: &ClusterName) -> u64 {
+        self.bytes.get(cluster).copied().unwrap_or_default()
+    }
+
+    /// How many objects of a collection are held.
+    pub fn objects_of(&self, id: &CollectionId) -> usize {
+        self.shelves.get(id).into_iter().flatten().map(|(_, shelf)| shelf.len()).max().unwrap_or_default()
+    }
+
+    fn count(&mut self, cluster: &ClusterName, before: u64, now: u64) {
+        if before != now {
+            let bytes = self.bytes.entry(cluster.clone()).or_default();
+            *bytes = (*bytes + now).saturating_sub(before);
+        }
+    }
+
+    /// The collections of one cluster, without visiting the others.
+    fn shelves_of(&self, cluster: &ClusterName) -> impl Iterator<Item = (&CollectionId, &Shelves)> {
+        let first = CollectionId::first_of(cluster);
+        self.shelves.range(first..).take_while(move |(id, _)| id.cluster == *cluster)
+    }
+
     /// How well each open collection is known, in a fixed order. Where several facts are made of one, the least known
     /// of them speaks for it.
     pub fn observations(&self) -> impl Iterator<Item = (&CollectionId, &Completeness, usize)> {
-        self.shelves.iter().filter_map(|(id, all)| {
-            let least = all.iter().map(|(_, shelf)| shelf).min_by_key(|shelf| shelf.completeness().rank())?;
-            Some((id, least.completeness(), least.len()))
-        })
+        self.shelves.iter().filter_map(least_known)
     }
+
+    /// The same for one cluster.
+    pub fn observations_of(
+        &self,
+        cluster: &ClusterName,
+    ) -> impl Iterator<Item = (&CollectionId, &Completeness, usize)> {
+        self.shelves_of(cluster).filter_map(least_known)
+    }
+}
+
+fn least_known<'a>((id, all): (&'a CollectionId, &'a Shelves)) -> Option<(&'a CollectionId, &'a Completeness, usize)> {
+    let least = all.iter().map(|(_, shelf)| shelf).min_by_key(|shelf| shelf.completeness().rank())?;
+    Some((id, least.completeness(), least.len()))
 }
 
 impl<'a> View<'a> {
@@ -137,6 +193,22 @@ impl<'a> View<'a> {
         self.world.clusters.get(name)
     }
 
+    /// The clusters known as guests of this one.
+    pub fn guests_of(&self, host: &ClusterName) -> impl Iterator<Item = &'a ClusterName> + use<'a> {
+        self.world.hosting.guests_of(host)
+    }
+
+    /// The clusters known as the guest of this HostedCluster: one, or several names of one.
+    pub fn guests_at(&self, hosted_by: &HostedBy) -> impl Iterator<Item = &'a ClusterName> + use<'a> {
+        self.world.hosting.guests_at(hosted_by)
+    }
+
+    /// The clusters of which no HostedCluster is known.
+    pub fn unhosted(&self) -> impl Iterator<Item = &'a Cluster> + use<'a> {
+        let world = self.world;
+        world.hosting.unhosted().filter_map(move |name| world.clusters.get(name))
+    }
+
     /// The collection with this id, projected to `F`.
     pub fn read<F: Fact>(&self, id: &CollectionId) -> Reading<'a, F> {
         let shelf = self.world.shelves.get(id).and_then(|all| all.iter().find(|(held, _)| *held == TypeId::of::<F>()));
@@ -146,6 +218,11 @@ impl<'a> View<'a> {
     /// How well each open collection is known.
     pub fn observations(&self) -> impl Iterator<Item = (&'a CollectionId, &'a Completeness, usize)> + use<'a> {
         self.world.observations()
+    }
+
+    /// How well each open collection of one cluster is known.
+    pub fn observations_of(&self, cluster: &ClusterName) -> Vec<(&'a CollectionId, &'a Completeness, usize)> {
+        self.world.observations_of(cluster).collect()
     }
 }
 

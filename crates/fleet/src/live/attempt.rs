@@ -63,7 +63,8 @@ async fn open(connector: &dyn Connector) -> Result<Opened, LinkEvent> {
             | GapCause::CutShort
             | GapCause::Silent
             | GapCause::Unreadable
-            | GapCause::NotRecorded => {}
+            | GapCause::NotRecorded
+            | GapCause::OverBudget => {}
         }
     }
     Ok(Opened { connection, identity: identity.identity, served })

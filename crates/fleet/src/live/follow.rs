@@ -6,10 +6,12 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::cluster_session::{Asked, ClusterSession, Member};
 use super::connection_budget;
 use super::discover::{self, ClusterAccount};
-use super::session::{Live, later};
+use super::session::Live;
 use super::update::Update;
 use crate::connect::LinkEvent;
 use crate::observe::Observer;
@@ -41,26 +43,58 @@ impl Live {
         self.follow_links(&mut changes);
         if !changes.is_empty() {
             let apart = if changes.iter().any(leads_somewhere) { WISHES_APART_AFTER_NEWS } else { WISHES_APART };
-            let due = later(self.wishes_made, apart);
+            let due = self.wishes.next(apart);
             self.wishes_due = Some(self.wishes_due.map_or(due, |earlier| earlier.min(due)));
         }
         if self.wishes_due.take_if(|due| *due <= now).is_some() {
-            self.wishes_made = now;
-            if self.follow_wishes(&mut changes) == Rounds::Unfinished {
-                self.wishes_due = Some(later(now, WISHES_APART));
+            let rounds = self.follow_wishes(&mut changes);
+            self.wishes.ran(now, self.ports.clock.now());
+            if rounds == Rounds::Unfinished {
+                self.wishes_due = Some(self.wishes.next(WISHES_APART));
             }
         }
+        let mut update = std::mem::take(&mut self.late);
+        for change in changes.iter() {
+            if let Change::Cluster(name) = change {
+                update.clusters.insert(name.clone(), self.world.view(now).cluster(name).cloned());
+            }
+        }
+        let clusters: BTreeSet<&ClusterName> = changes.iter().map(Change::cluster).collect();
+        for cluster in clusters {
+            self.ports.ledger.retain(cluster, self.world.bytes_of(cluster));
+        }
+        if !changes.is_empty() {
+            self.generation += 1;
+        }
+        self.unjudged.extend(changes);
+        if self.judging.next(Duration::ZERO) <= self.ports.clock.now() {
+            update.merge(self.judge());
+        }
+        update
+    }
+
+    /// Judges what was taken in, unless nothing was.
+    pub(super) fn judge_now(&mut self) {
+        if !self.unjudged.is_empty() {
+            let update = self.judge();
+            self.late.merge(update);
+        }
+    }
+
+    /// When changes that wait are judged at the latest.
+    pub(super) fn unjudged_due(&self) -> Option<Timestamp> {
+        (!self.unjudged.is_empty()).then(|| self.judging.next(Duration::ZERO))
+    }
+
+    fn judge(&mut self) -> Update {
+        let changes = std::mem::take(&mut self.unjudged);
         let view = self.world.view(self.ports.clock.now());
         let mut update = Update::default();
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
-        if !changes.is_empty() || !update.is_empty() {
+        self.judging.ran(view.now, self.ports.clock.now());
+        if !update.is_empty() {
             self.generation += 1;
-        }
-        for change in changes.iter() {
-            if let Change::Cluster(name) = change {
-                update.clusters.insert(name.clone(), view.cluster(name).cloned());
-            }
         }
         update
     }
@@ -84,13 +118,14 @@ impl Live {
     fn follow_guests(&mut self, changes: &mut ChangeSet) {
         let view = self.world.view(self.ports.clock.now());
         let guests = discover::guests(view);
+        let reached = discover::reached_by_context(view);
         let gone: Vec<ClusterName> = self
             .sessions
             .values()
             .filter(|session| session.is_guest())
             .filter(|session| {
                 let hosted_by = session.member.hosted_by.as_ref();
-                hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by))
+                hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by, &reached))
             })
             .map(|session| session.member.name.clone())
             .collect();
@@ -175,10 +210,10 @@ impl Live {
     }
 
     fn follow_links(&mut self, changes: &mut ChangeSet) {
-        for cluster in self.names() {
-            let Some(session) = self.sessions.get(&cluster).filter(|session| session.observer.is_some()) else {
-                continue;
-            };
+        let observed = self.sessions.iter().filter(|(_, session)| session.observer.is_some());
+        let observed: Vec<ClusterName> = observed.map(|(name, _)| name.clone()).collect();
+        for cluster in observed {
+            let Some(session) = self.sessions.get(&cluster) else { continue };
             let listed = session.observer.as_ref().map_or(0, Observer::objects_listed);
             let event = match session.machine.link() {
                 Link::Listing { .. } | Link::Live { .. } if !session.is_answered() => Some(LinkEvent::Progress(listed)),
@@ -208,7 +243,9 @@ impl Live {
         let asked: BTreeSet<&CollectionId> =
             session.asked.keys().map(|(id, _)| id).filter(|id| ClusterSession::speaks_for_the_link(id)).collect();
         let mut last = None;
-        for (id, completeness, _) in self.world.observations().filter(|(id, ..)| asked.contains(id)) {
+        for (id, completeness, _) in
+            self.world.observations_of(&session.member.name).filter(|(id, ..)| asked.contains(id))
+        {
             if session.served.lacks(&id.resource) {
                 continue;
             }

@@ -9,12 +9,15 @@ use std::time::Duration;
 use super::attempt::{self, Done, Opened, What};
 use super::cluster_session::Asked;
 use super::session::{Live, later};
+use crate::budgets::Budget;
 use crate::connect::LinkEvent;
 use crate::observe::{Batch, Observer, ObserverSetup, VersionFloor};
-use trueup_core::world::{Applied, ChangeSet, ClusterName, Delta, GapCause, Served};
+use trueup_core::world::{Applied, ChangeSet, ClusterName, CollectionId, Delta, GapCause, Served};
 
 /// Reports taken in before judging: enough to merge a burst, few enough to answer a key press in between.
 const REPORTS_A_STEP_MAX: usize = 1_000;
+/// The same for connections.
+const DONE_A_STEP_MAX: usize = 256;
 /// How long a complete answer about what is served holds: new kinds come with operators, by hand.
 const SERVED_HOLDS: Duration = Duration::from_secs(300);
 /// How long an incomplete one holds.
@@ -26,6 +29,14 @@ impl Live {
         for _ in 1..REPORTS_A_STEP_MAX {
             let Some(batch) = self.inbox.try_next() else { break };
             self.take_report(batch, changes);
+        }
+    }
+
+    pub(super) fn take_all_done(&mut self, first: Done, changes: &mut ChangeSet) {
+        self.take_done(first, changes);
+        for _ in 1..DONE_A_STEP_MAX {
+            let Some(done) = self.aside.try_join_next() else { break };
+            self.take_done(done.expect("work done aside catches its panics and is never aborted"), changes);
         }
     }
 
@@ -50,12 +61,31 @@ impl Live {
             tracing::warn!(%cluster, %offered, %seen, "older list refused");
         }
         changes.extend(more);
+        self.limit_objects(&collection, changes);
+        self.ports.ledger.retain(&cluster, self.world.bytes_of(&cluster));
         if let Some(gap) = refused {
             self.link(&cluster, attempt::unauthorized(gap), changes);
         }
     }
 
-    pub(super) fn take_done(&mut self, done: Done, changes: &mut ChangeSet) {
+    /// A collection that grew over its budget by its watch is dropped and listed again: the list says whether it fits.
+    fn limit_objects(&mut self, collection: &CollectionId, changes: &mut ChangeSet) {
+        let budgets = *self.ports.ledger.budgets();
+        if self.world.objects_of(collection) as u64 <= budgets.objects_per_collection {
+            return;
+        }
+        let Some(session) = self.sessions.get_mut(&collection.cluster) else { return };
+        let gap = budgets.over(Budget::ObjectsPerCollection).gap(&format!("watching {}", collection.resource.path()));
+        for interest in session.interests.iter().filter(|interest| interest.id == *collection) {
+            let (facts, gap) = (interest.fact.new_batch(), gap.clone());
+            changes.extend(self.world.apply(collection, interest.fact, Delta::Seen { facts, gap }).1);
+        }
+        if let Some(observer) = &session.observer {
+            observer.resync_collections(&[collection.clone()].into());
+        }
+    }
+
+    fn take_done(&mut self, done: Done, changes: &mut ChangeSet) {
         let Done { cluster, epoch, what } = done;
         if self.sessions.get(&cluster).is_none_or(|session| session.epoch != epoch) {
             return;

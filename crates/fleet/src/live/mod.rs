@@ -13,6 +13,7 @@ mod discover;
 mod follow;
 mod intake;
 mod links;
+mod pacing;
 mod recorded;
 mod session;
 #[cfg(test)]

@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::attempt::Done;
 use super::cluster_session::{Asked, ClusterSession, Member};
 use super::discover::{ClusterAccount, Guest};
+use super::pacing::Pacing;
 use super::update::{AskAfter, Command, Question, Update};
 use crate::clouds::{AccountPort, Accounts};
 use crate::connect::{Connection, FixedConnector, LinkEvent, TlsTrust};
@@ -80,8 +81,13 @@ pub struct Live {
     pub(super) inbox: Inbox,
     pub(super) needs: u64,
     /// When it was last found out what is wanted, and when it is to be found out again.
-    pub(super) wishes_made: Timestamp,
+    pub(super) wishes: Pacing,
     pub(super) wishes_due: Option<Timestamp>,
+    /// Changes that were taken in and not judged yet.
+    pub(super) unjudged: ChangeSet,
+    pub(super) judging: Pacing,
+    /// News of judgements made out of turn, for the next update.
+    pub(super) late: Update,
     /// Clusters that no update has named yet.
     pub(super) unannounced: ChangeSet,
     /// How often anything has changed that a judgement or its explanation may rest on.
@@ -136,8 +142,11 @@ impl Live {
             outbox,
             inbox,
             needs: 0,
-            wishes_made: Timestamp::MIN,
+            wishes: Pacing::default(),
             wishes_due: None,
+            unjudged: ChangeSet::default(),
+            judging: Pacing::default(),
+            late: Update::default(),
             unannounced: ChangeSet::default(),
             generation: 0,
             deferred: Vec::new(),
@@ -229,7 +238,7 @@ impl Live {
         let mut changes = ChangeSet::default();
         match wake {
             Wake::Report(batch) => self.take_reports(*batch, &mut changes),
-            Wake::Done(done) => self.take_done(done, &mut changes),
+            Wake::Done(done) => self.take_all_done(done, &mut changes),
             Wake::Time => self.take_time(&mut changes),
         }
         self.follow(changes)
@@ -258,7 +267,11 @@ impl Live {
                 }
             }
             Command::Resync => self.resync(),
-            Command::Ask(question) => question(self),
+            Command::Ask(question) => {
+                self.judge_now();
+                question(self);
+            }
+            Command::Peek(question) => question(self),
             Command::AskAfter(after, patience, question) => self.defer(after, patience, question),
         }
         self.follow(changes)
@@ -272,6 +285,7 @@ impl Live {
         };
         loop {
             self.answer_deferred();
+            pending.merge(std::mem::take(&mut self.late));
             tokio::select! {
                 biased;
                 command = commands.recv() => match command {
@@ -307,12 +321,14 @@ impl Live {
     pub async fn wait_settled(&mut self, patience: Duration) -> Settled {
         let deadline = Instant::now() + patience;
         self.announce();
-        loop {
-            let settled = self.settled();
-            if settled == Settled::Yes || timeout_at(deadline, self.step()).await.is_err() {
-                return settled;
+        // A step that has something to do is ready at once, whatever the time: the deadline is checked between steps.
+        while !self.is_settled() && Instant::now() < deadline {
+            if timeout_at(deadline, self.step()).await.is_err() {
+                break;
             }
         }
+        self.judge_now();
+        self.settled()
     }
 
     /// Reads everything that is connected again; [`Self::wait_settled`] then waits for the new answers.
@@ -397,8 +413,11 @@ impl Live {
 
     /// Whether something is still being read.
     pub fn settled(&self) -> Settled {
-        let waiting = self.waiting();
-        if waiting.is_empty() && self.wishes_due.is_none() { Settled::Yes } else { Settled::TimedOut { waiting } }
+        if self.is_settled() { Settled::Yes } else { Settled::TimedOut { waiting: self.waiting() } }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.wishes_due.is_none() && self.sessions.values().all(ClusterSession::is_settled)
     }
 
     fn waiting(&self) -> Vec<ClusterName> {
@@ -434,9 +453,11 @@ impl Live {
         let listing = sessions.clone().any(|session| matches!(session.machine.link(), Link::Listing { .. }));
         let progress = listing.then(|| later(now, PROGRESS_EVERY));
         retries
-            .chain(self.judgements.next_deadline())
+            // Judging that rests makes a deadline wait too: waking for it would do nothing.
+            .chain(self.judgements.next_deadline().map(|at| at.max(self.judging.next(Duration::ZERO))))
             .chain(progress)
             .chain(self.wishes_due)
+            .chain(self.unjudged_due())
             .chain(self.deferred.iter().map(|deferred| deferred.until))
             .min()
     }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod aws_failures;
+mod budgets;
 mod deletes;
 mod kubeconfig;
 mod powervs;

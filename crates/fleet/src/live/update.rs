@@ -31,7 +31,9 @@ pub enum Command {
     Resync,
     /// Answer a question from what is known.
     Ask(Question),
-    /// Answers a question once something has been read, or from what is known when that takes longer.
+    /// Answer a question about links and lists at once; judgements may be older than what is known.
+    Peek(Question),
+    /// Answers such a question once something has been read, or from what is known when that takes longer.
     AskAfter(AskAfter, Duration, Question),
 }
 

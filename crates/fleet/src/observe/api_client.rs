@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::request::Part;
+use crate::budgets::OverBudget;
 use crate::connect::classify;
 use crate::connect::send::{self, ANSWER_TIMEOUT, BODY_MAX, TransportError};
 use trueup_core::world::{Gap, GapCause};
@@ -169,6 +170,10 @@ impl Failure {
 
     pub fn because(cause: GapCause, part: &Part<'_>, operation: Operation, why: &str) -> Self {
         Self::Other(FailedRead { gap: Gap::new(cause, format!("{}: {why}", operation.what(part))), retry_after: None })
+    }
+
+    pub fn over_budget(part: &Part<'_>, operation: Operation, over: &OverBudget) -> Self {
+        Self::Other(FailedRead { gap: over.gap(&operation.what(part)), retry_after: None })
     }
 
     pub fn into_failed_read(self, part: &Part<'_>, operation: Operation) -> FailedRead {

@@ -8,7 +8,7 @@ use trueup_core::world::GapCause;
 const FIRST: Duration = Duration::from_millis(500);
 /// The longest delay for transient failures: a cluster is back within a minute.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The longest delay for failures that need a user's action, such as missing rights.
+/// The longest delay for failures that need a user's action, such as missing rights or a budget.
 const LONGEST_REFUSED: Duration = Duration::from_secs(300);
 /// The longest accepted `Retry-After`.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
@@ -18,7 +18,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
 /// `fraction` (0 to 1) spreads it over the upper half. It is at least the server's `Retry-After`.
 pub(super) fn wait(failures: u32, cause: GapCause, retry_after: Option<Duration>, fraction: f64) -> Duration {
     let longest = match cause {
-        GapCause::Forbidden => LONGEST_REFUSED,
+        GapCause::Forbidden | GapCause::OverBudget => LONGEST_REFUSED,
         GapCause::NotObserved
         | GapCause::Unauthorized
         | GapCause::Unreachable

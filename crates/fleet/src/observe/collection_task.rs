@@ -7,15 +7,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
-use super::api_client::{ApiClient, FailedRead};
+use super::api_client::{ApiClient, FailedRead, Failure, Operation};
 use super::backoff;
+use super::episode::Episodes;
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
 use super::request::Part;
 use super::version_floor::VersionFloor;
 use super::watch::Sink;
+use crate::budgets::{Budgets, Charge, OverBudget};
 use trueup_core::decode::projection::{ProjectedFacts, Projection, Spoilt};
-use trueup_core::world::{CollectionId, Delta, FactKind, Gap, Key, Namespace, ResourceVersion};
+use trueup_core::world::{CollectionId, Delta, FactKind, Gap, GapCause, Key, Namespace, ResourceVersion};
 
 /// What is requested of a collection.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,6 +41,8 @@ pub(super) struct CollectionTask {
     pub lists_at_once: Arc<Semaphore>,
     /// Objects listed so far over this connection.
     pub listed: Arc<AtomicU64>,
+    /// Time the lists over this connection take.
+    pub episodes: Episodes,
 }
 
 impl CollectionTask {
@@ -51,15 +55,43 @@ impl CollectionTask {
         Projection::new(&self.id, facts, &self.ports.digester)
     }
 
+    /// Queues a report; it counts until its reader takes it.
     pub fn put(&self, fact: FactKind, delta: Delta) {
-        self.outbox.put(self.epoch, &self.id, fact, delta);
+        let mut charge = self.charge();
+        charge.set(delta.bytes());
+        self.outbox.put(self.epoch, &self.id, fact, delta, charge);
     }
 
-    /// Reports these facts as lost.
+    /// Reports these facts as lost. Over budget, what is held of them is dropped too: it would stay over.
     pub fn lose(&self, facts: &[FactKind], gap: &Gap) {
         for &fact in facts {
-            self.put(fact, Delta::Lost { gap: gap.clone() });
+            let delta = match gap.cause {
+                GapCause::OverBudget => Delta::Seen { facts: fact.new_batch(), gap: gap.clone() },
+                GapCause::NotObserved
+                | GapCause::Forbidden
+                | GapCause::Unauthorized
+                | GapCause::Unreachable
+                | GapCause::Discovery
+                | GapCause::CutShort
+                | GapCause::Silent
+                | GapCause::Unreadable
+                | GapCause::NotRecorded => Delta::Lost { gap: gap.clone() },
+            };
+            self.put(fact, delta);
         }
+    }
+
+    /// A charge for what this task reads.
+    pub fn charge(&self) -> Charge {
+        self.ports.ledger.charge(&self.id.cluster)
+    }
+
+    /// Whether the cluster may take more memory.
+    ///
+    /// # Errors
+    /// The budget that is exceeded.
+    pub fn within_budget(&self) -> Result<(), OverBudget> {
+        self.ports.ledger.check(&self.id.cluster)
     }
 
     pub fn count_listed(&self, objects: usize) {
@@ -73,12 +105,19 @@ impl CollectionTask {
 }
 
 impl Sink for CollectionTask {
-    fn changed(&self, changes: ProjectedFacts, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp) {
+    fn changed(
+        &self,
+        changes: ProjectedFacts,
+        removed: Vec<Key>,
+        version: &ResourceVersion,
+        at: Timestamp,
+    ) -> Result<(), Failure> {
         self.marks.raise(&self.id, version);
         for row in changes.rows {
             let delta = Delta::Changed { facts: row.facts, removed: removed.clone(), version: version.clone(), at };
             self.put(row.kind, delta);
         }
+        self.within_budget().map_err(|over| Failure::over_budget(&self.part(None), Operation::Watching, &over))
     }
 
     fn confirmed(&self, facts: &[FactKind], version: &ResourceVersion, at: Timestamp) {
@@ -94,5 +133,9 @@ impl Sink for CollectionTask {
 
     fn now(&self) -> Timestamp {
         self.ports.clock.now()
+    }
+
+    fn budgets(&self) -> Budgets {
+        *self.ports.ledger.budgets()
     }
 }

@@ -3,14 +3,19 @@
 //! Invariants:
 //! - a list is complete only when its last page has arrived and all its pages have the same version;
 //! - its first page may be shown earlier, as a partial list and never as a complete one;
-//! - pages read before the server expired the list (410) are dropped;
+//! - pages read before the server expired the list (410) are dropped, and a list over a budget is dropped as a whole;
+//! - a continue token that repeats is an error: such a list has no end;
 //! - a body that is not a list is never an empty list.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
 
 use jiff::Timestamp;
 
 use super::api_client::{FailedRead, Failure, Operation};
 use super::collection_task::CollectionTask;
 use super::request::{PAGE_LIMIT, Part};
+use crate::budgets::{Budget, Budgets, Charge};
 use crate::connect::classify;
 use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::decode::{self, ListHead};
@@ -37,6 +42,8 @@ pub(super) struct Listed {
     pub version: ResourceVersion,
     /// When the list was requested: its content may have changed since.
     pub at: Timestamp,
+    /// Counts the facts until they are queued.
+    pub charge: Charge,
 }
 
 /// One decoded page.
@@ -75,7 +82,7 @@ async fn list_once(
 ) -> Result<Listed, Failure> {
     let at = task.ports.clock.now();
     let mut pool = Interner::default();
-    let mut gathered = projection.new_facts();
+    let mut gathered = Gathered::new(task, projection);
     let mut token = String::new();
     let mut version: Option<String> = None;
     loop {
@@ -96,12 +103,59 @@ async fn list_once(
             return Err(Failure::Expired);
         }
         task.count_listed(page.facts.objects());
-        gathered.append(page.facts);
+        gathered.take(task, part, page.facts, &page.head.continue_token)?;
         if page.head.continue_token.is_empty() {
-            return Ok(Listed { facts: gathered, version: ResourceVersion::parse(&shown), at });
+            let Gathered { facts, charge, .. } = gathered;
+            return Ok(Listed { facts, version: ResourceVersion::parse(&shown), at, charge });
         }
         token = page.head.continue_token;
         version = Some(shown);
+    }
+}
+
+/// The pages of a list so far, and what they count for.
+struct Gathered {
+    facts: ProjectedFacts,
+    charge: Charge,
+    budgets: Budgets,
+    pages: u64,
+    objects: u64,
+    /// Hashes of the continue tokens.
+    tokens: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Gathered {
+    fn new(task: &CollectionTask, projection: &Projection) -> Self {
+        let (charge, budgets) = (task.charge(), *task.ports.ledger.budgets());
+        let (facts, hasher) = (projection.new_facts(), RandomState::new());
+        Self { facts, charge, budgets, pages: 0, objects: 0, tokens: HashSet::new(), hasher }
+    }
+
+    fn take(
+        &mut self,
+        task: &CollectionTask,
+        part: &Part<'_>,
+        page: ProjectedFacts,
+        token: &str,
+    ) -> Result<(), Failure> {
+        self.pages += 1;
+        self.objects += page.objects() as u64;
+        self.charge.add(page.bytes());
+        self.facts.append(page);
+        let over = |budget| Failure::over_budget(part, Operation::Listing, &self.budgets.over(budget));
+        if self.objects > self.budgets.objects_per_collection {
+            return Err(over(Budget::ObjectsPerCollection));
+        }
+        if self.pages >= self.budgets.pages_per_list && !token.is_empty() {
+            return Err(over(Budget::PagesPerList));
+        }
+        task.within_budget().map_err(|over| Failure::over_budget(part, Operation::Listing, &over))?;
+        if !token.is_empty() && !self.tokens.insert(self.hasher.hash_one(token)) {
+            let why = "the server repeated a continue token";
+            return Err(Failure::because(GapCause::CutShort, part, Operation::Listing, why));
+        }
+        Ok(())
     }
 }
 
@@ -117,6 +171,7 @@ fn report_first_page(task: &CollectionTask, part: &Part<'_>, page: Page) {
 fn read_page(part: &Part<'_>, projection: &Projection, pool: &mut Interner, body: &[u8]) -> Result<Page, Failure> {
     let mut facts = projection.new_facts();
     if let Ok(head) = decode::list(projection.reader(), body, &mut |raw| facts.push(raw, pool)) {
+        refuse_other_kind(part, &head.kind)?;
         return Ok(Page { facts, head });
     }
     // One object has another schema: decode object by object, so that the others are kept.
@@ -127,6 +182,7 @@ fn read_page(part: &Part<'_>, projection: &Projection, pool: &mut Interner, body
             retry_after: None,
         })
     })?;
+    refuse_other_kind(part, &texts.kind)?;
     for text in texts.items {
         match projection.reader().object(text.get()) {
             Ok(raw) => facts.push(&raw, pool),
@@ -134,4 +190,13 @@ fn read_page(part: &Part<'_>, projection: &Projection, pool: &mut Interner, body
         }
     }
     Ok(Page { facts, head: texts.metadata })
+}
+
+/// A list of another kind says nothing of this one, however empty it is.
+fn refuse_other_kind(part: &Part<'_>, kind: &str) -> Result<(), Failure> {
+    let item = kind.strip_suffix("List").unwrap_or(kind);
+    if kind.is_empty() || item.is_empty() || part.is_kind(item) {
+        return Ok(());
+    }
+    Err(Failure::unreadable(part, Operation::Listing, "the server sent a list of another kind"))
 }

@@ -13,6 +13,7 @@
 mod api_client;
 mod backoff;
 mod collection_task;
+mod episode;
 mod event;
 mod lines;
 mod list;

@@ -16,6 +16,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::api_client::ApiClient;
 use super::collection_task::{CollectionRequest, CollectionTask};
+use super::episode::Episodes;
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
 use super::reader::ObjectReader;
@@ -43,6 +44,7 @@ pub struct Observer {
     setup: ObserverSetup,
     lists_at_once: Arc<Semaphore>,
     listed: Arc<AtomicU64>,
+    episodes: Episodes,
     tasks: JoinSet<()>,
     running: BTreeMap<CollectionId, Running>,
 }
@@ -55,7 +57,8 @@ struct Running {
 impl Observer {
     pub fn new(setup: ObserverSetup) -> Self {
         let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
-        Self { setup, lists_at_once, listed: Arc::default(), tasks: JoinSet::new(), running: BTreeMap::new() }
+        let (listed, episodes) = (Arc::default(), Episodes::default());
+        Self { setup, lists_at_once, listed, episodes, tasks: JoinSet::new(), running: BTreeMap::new() }
     }
 
     pub fn epoch(&self) -> Epoch {
@@ -127,6 +130,7 @@ impl Observer {
             outbox: setup.outbox.clone(),
             lists_at_once: self.lists_at_once.clone(),
             listed: self.listed.clone(),
+            episodes: self.episodes.clone(),
         };
         let (sender, receiver) = watch::channel(requested);
         let reporter = PanicReporter { task: task.clone(), requested: receiver.clone() };

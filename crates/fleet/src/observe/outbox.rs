@@ -3,7 +3,7 @@
 //! Invariants:
 //! - nothing is dropped: pending reports are merged per object, and the latest wins;
 //! - nothing grows without limit: a collection has at most one pending list and the changes since, each object at most
-//!   about twice;
+//!   about twice, and every pending byte counts towards the cluster's budget;
 //! - reports of a collection arrive in the order list, changes, loss.
 //!
 //! ```text
@@ -20,7 +20,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use trueup_core::world::{ClusterName, CollectionId, Delta, FactBatch, FactKind, Gap, Key, ResourceVersion};
+use crate::budgets::Charge;
+use trueup_core::world::{
+    ClusterName, CollectionId, Delta, FactBatch, FactKind, Gap, Key, ResourceVersion, keys_bytes,
+};
 
 /// Unmerged chunks of changes, in addition to twice the size after the last merge.
 const CHUNKS_UNMERGED_MAX: usize = 64;
@@ -80,6 +83,8 @@ struct Pending {
     merge_at: usize,
     confirmed: Option<(ResourceVersion, Timestamp)>,
     loss: Option<Gap>,
+    /// Counts what is pending.
+    charge: Charge,
 }
 
 struct Changes {
@@ -88,20 +93,20 @@ struct Changes {
 }
 
 impl Outbox {
-    /// Adds a report. Never blocks.
-    pub fn put(&self, epoch: Epoch, collection: &CollectionId, fact: FactKind, delta: Delta) {
+    /// Adds a report, counted by `charge`. Never blocks.
+    pub fn put(&self, epoch: Epoch, collection: &CollectionId, fact: FactKind, delta: Delta, charge: Charge) {
         let mut waiting = self.shared.lock();
         let slot = (collection.clone(), fact.type_id());
         match waiting.slots.get_mut(&slot) {
             Some(pending) if pending.epoch > epoch => return,
-            Some(pending) if pending.epoch == epoch => pending.put(delta),
+            Some(pending) if pending.epoch == epoch => pending.put(delta, charge),
             Some(pending) => {
-                *pending = Pending::new(epoch, fact);
-                pending.put(delta);
+                *pending = Pending::new(epoch, fact, charge);
+                pending.take_in(delta);
             }
             None => {
-                let mut pending = Pending::new(epoch, fact);
-                pending.put(delta);
+                let mut pending = Pending::new(epoch, fact, charge);
+                pending.take_in(delta);
                 waiting.slots.insert(slot.clone(), pending);
                 waiting.order.push_back(slot);
             }
@@ -152,16 +157,26 @@ impl Shared {
 }
 
 impl Pending {
-    fn new(epoch: Epoch, fact: FactKind) -> Self {
+    fn new(epoch: Epoch, fact: FactKind, charge: Charge) -> Self {
         let merge_at = CHUNKS_UNMERGED_MAX;
-        Self { epoch, fact, base: None, changes: Vec::new(), merge_at, confirmed: None, loss: None }
+        Self { epoch, fact, base: None, changes: Vec::new(), merge_at, confirmed: None, loss: None, charge }
     }
 
-    fn put(&mut self, delta: Delta) {
-        match delta {
-            Delta::Listed { .. } | Delta::Seen { .. } => {
-                *self = Self { base: Some(delta), ..Self::new(self.epoch, self.fact) };
+    fn put(&mut self, delta: Delta, charge: Charge) {
+        match &delta {
+            Delta::Listed { .. } | Delta::Seen { .. } => *self = Self::new(self.epoch, self.fact, charge),
+            Delta::Begun { .. } | Delta::Changed { .. } | Delta::Confirmed { .. } | Delta::Lost { .. } => {
+                let bytes = charge.bytes();
+                drop(charge);
+                self.charge.add(bytes);
             }
+        }
+        self.take_in(delta);
+    }
+
+    fn take_in(&mut self, delta: Delta) {
+        match delta {
+            Delta::Listed { .. } | Delta::Seen { .. } => self.base = Some(delta),
             // The pending reports say more, and the complete list soon replaces them.
             Delta::Begun { .. } => {
                 if self.base.is_none() && self.confirmed.is_none() && self.loss.is_none() {
@@ -195,6 +210,13 @@ impl Pending {
         // Merging costs the size held, so it waits until as much again has arrived: each change is merged a few times.
         self.merge_at = CHUNKS_UNMERGED_MAX + seen.len();
         self.changes.push(merged);
+        self.count();
+    }
+
+    /// Counts what is pending after a merge.
+    fn count(&mut self) {
+        let changes = self.changes.iter().map(|chunk| chunk.facts.bytes() + keys_bytes(&chunk.removed));
+        self.charge.set(self.base.as_ref().map_or(0, Delta::bytes) + changes.sum::<u64>());
     }
 
     fn take(mut self, collection: CollectionId) -> impl Iterator<Item = Batch> {
@@ -225,6 +247,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::budgets::Ledger;
     use crate::observe::testing::{Version, secrets};
     use trueup_core::decode::{DataSort, Reader};
     use trueup_core::world::{Completeness, GapCause, Interner, World};
@@ -275,6 +298,16 @@ mod tests {
         }
     }
 
+    fn put(outbox: &Outbox, epoch: u64, delta: Delta) {
+        put_counted(outbox, &Ledger::default(), epoch, delta);
+    }
+
+    fn put_counted(outbox: &Outbox, ledger: &Ledger, epoch: u64, delta: Delta) {
+        let mut charge = ledger.charge(&secrets().cluster);
+        charge.set(delta.bytes());
+        outbox.put(Epoch(epoch), &secrets(), FactKind::of::<Version>(), delta, charge);
+    }
+
     fn state(world: &World) -> (Completeness, Vec<(Key, Version)>) {
         let reading = world.view(Timestamp::UNIX_EPOCH).read::<Version>(&secrets());
         let facts = reading.iter().map(|(key, fact)| (key.clone(), fact.clone())).collect();
@@ -295,7 +328,7 @@ mod tests {
             let first = [(Report::Listed(Vec::new()), false)];
             for (number, (report, takes)) in (1u64..).zip(first.iter().chain(&reports)) {
                 direct.apply(&secrets(), kind, delta(report, number));
-                outbox.put(Epoch(1), &secrets(), kind, delta(report, number));
+                put(&outbox, 1, delta(report, number));
                 if *takes && (number as usize).is_multiple_of(burst) {
                     while let Some(batch) = inbox.try_next() {
                         through.apply(&secrets(), kind, batch.delta);
@@ -311,11 +344,24 @@ mod tests {
 
     #[test]
     fn reports_of_an_earlier_connection_are_dropped() {
-        let (kind, (outbox, mut inbox)) = (FactKind::of::<Version>(), outbox());
-        outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Listed(vec![1]), 1));
-        outbox.put(Epoch(2), &secrets(), kind, delta(&Report::Lost, 2));
-        outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Confirmed, 3));
+        let (outbox, mut inbox) = outbox();
+        put(&outbox, 1, delta(&Report::Listed(vec![1]), 1));
+        put(&outbox, 2, delta(&Report::Lost, 2));
+        put(&outbox, 1, delta(&Report::Confirmed, 3));
         let taken: Vec<Epoch> = std::iter::from_fn(|| inbox.try_next()).map(|batch| batch.epoch).collect();
         assert_eq!(taken, [Epoch(2)]);
+    }
+    #[test]
+    fn a_queue_that_is_not_read_counts_each_object_about_twice_and_nothing_once_taken() {
+        let (ledger, (outbox, mut inbox)) = (Ledger::default(), outbox());
+        put_counted(&outbox, &ledger, 1, delta(&Report::Listed(vec![]), 1));
+        let one = delta(&Report::Changed { put: vec![1], removed: vec![] }, 2).bytes();
+        for number in 2..10_000 {
+            put_counted(&outbox, &ledger, 1, delta(&Report::Changed { put: vec![1, 2, 3], removed: vec![] }, number));
+        }
+        let queued_max = 2 * (CHUNKS_UNMERGED_MAX as u64 + 3) * 3 * (one + 8);
+        assert!(ledger.peak() < queued_max, "{} of {queued_max}", ledger.peak());
+        while inbox.try_next().is_some() {}
+        assert_eq!(ledger.total(), 0);
     }
 }

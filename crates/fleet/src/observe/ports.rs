@@ -1,4 +1,4 @@
-//! Inputs of an observer: clock, jitter, and the run's digest key.
+//! Inputs of an observer: clock, jitter, the run's digest key and its budgets.
 //!
 //! Invariants: no other code in this module reads a clock or a random number, so that a test controls both.
 
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
+use crate::budgets::{Budgets, Ledger};
 use trueup_core::decode::Digester;
 
 /// Concurrent lists over all clusters.
@@ -56,11 +57,19 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     pub jitter: Arc<dyn Jitter>,
     pub digester: Digester,
+    /// Budgets, and what counts towards them.
+    pub ledger: Ledger,
     pub(super) lists_at_once: Arc<Semaphore>,
 }
 
 impl Ports {
     pub fn new(clock: Arc<dyn Clock>, jitter: Arc<dyn Jitter>, digester: Digester) -> Self {
-        Self { clock, jitter, digester, lists_at_once: Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX)) }
+        let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
+        Self { clock, jitter, digester, ledger: Ledger::default(), lists_at_once }
+    }
+
+    /// The same inputs with these budgets instead of the default ones.
+    pub fn with_budgets(self, budgets: Budgets) -> Self {
+        Self { ledger: Ledger::new(budgets), ..self }
     }
 }

@@ -89,9 +89,19 @@ impl ObjectReader {
             gap: classify::undecodable(&body, &Operation::Reading.what(&part)),
             retry_after: None,
         })?;
+        if !part.is_kind(&raw.kind) {
+            let failure = Failure::unreadable(&part, Operation::Reading, "the server sent an object of another kind");
+            return Err(failure.into_failed_read(&part, Operation::Reading));
+        }
         let mut facts = projection.new_facts();
         facts.push(&raw, &mut Interner::default());
         let version = ResourceVersion::parse(&raw.meta.resource_version);
+        let mut charge = task.charge();
+        charge.set(facts.bytes());
+        task.within_budget()
+            .map_err(|over| Failure::over_budget(&part, Operation::Reading, &over))
+            .map_err(|failure| failure.into_failed_read(&part, Operation::Reading))?;
+        drop(charge);
         for row in facts.rows {
             let gap = row.spoilt.map(|spoilt| spoilt.gap(&part.describe()));
             self.task.put(row.kind, Delta::Listed { facts: row.facts, version: version.clone(), at, gap });

@@ -59,6 +59,12 @@ impl Part<'_> {
         }
     }
 
+    /// Whether an answer of this kind is what was asked for.
+    pub fn is_kind(&self, kind: &str) -> bool {
+        let metadata = self.id.content == Content::Metadata && kind == "PartialObjectMetadata";
+        metadata || kind == self.id.resource.kind
+    }
+
     /// `v1/secrets in namespace openshift-config`, for messages.
     pub fn describe(&self) -> String {
         let path = self.id.resource.path();

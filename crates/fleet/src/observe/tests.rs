@@ -7,11 +7,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
 
 use super::testing::*;
-use super::{Epoch, Inbox, Observer, ObserverSetup, VersionFloor, outbox};
+use super::{Epoch, Inbox, Observer, ObserverSetup, Ports, VersionFloor, outbox};
+use crate::budgets::{Budgets, Ledger};
 use trueup_core::world::{
     ClusterName, CollectionId, Completeness, Fact, GapCause, Interest, Key, Namespace, Resource, ResourceVersion, World,
 };
 use trueup_sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
+
+mod budgets;
 
 const CONFIG_MAPS: Resource =
     Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
@@ -22,6 +25,7 @@ struct Bench {
     inbox: Inbox,
     world: World,
     interests: Vec<Interest>,
+    ledger: Ledger,
 }
 
 impl Bench {
@@ -34,11 +38,28 @@ impl Bench {
     }
 
     fn of(client: kube::Client, interests: Vec<Interest>, marks: VersionFloor, namespaces: &[&str]) -> Self {
+        Self::with_ports(client, interests, marks, namespaces, ports())
+    }
+
+    /// One kind of fact of all Secrets, within budgets.
+    fn within(fake: &Fake, budgets: Budgets) -> Self {
+        let (client, ports) = (fake.client(), ports().with_budgets(budgets));
+        Self::with_ports(client, vec![interest::<Version>()], VersionFloor::default(), &[], ports)
+    }
+
+    fn with_ports(
+        client: kube::Client,
+        interests: Vec<Interest>,
+        marks: VersionFloor,
+        namespaces: &[&str],
+        ports: Ports,
+    ) -> Self {
+        let ledger = ports.ledger.clone();
         let (outbox, inbox) = outbox();
         let mut observer = Observer::new(ObserverSetup {
             client,
             epoch: Epoch(1),
-            ports: ports(),
+            ports,
             marks,
             outbox,
             fallback_namespaces: namespaces.iter().map(|&name| Namespace::new(name)).collect(),
@@ -46,7 +67,7 @@ impl Bench {
         let mut world = World::default();
         interests.iter().for_each(|interest| world.open(interest));
         observer.set_interests(&interests);
-        Self { observer, inbox, world, interests }
+        Self { observer, inbox, world, interests, ledger }
     }
 
     /// Takes reports until the first collection is in the expected state.
@@ -55,6 +76,7 @@ impl Bench {
             while !reached(&self.state(), &self.versions()) {
                 let batch = self.inbox.next().await;
                 self.world.apply(&batch.collection, batch.fact, batch.delta);
+                self.ledger.retain(&batch.cluster, self.world.bytes_of(&batch.cluster));
             }
         });
         if waited.await.is_err() {

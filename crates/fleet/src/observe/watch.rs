@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! - a version is reported only together with everything up to it, so a broken connection resumes without a gap;
-//! - several changes of one object in one chunk keep their order.
+//! - several changes of one object in one chunk keep their order;
+//! - more events than the budget, or more than the cluster's memory, end the watch; what came before was reported.
 //!
 //! Cancel-safe while waiting for the next chunk; earlier chunks have been reported by then.
 
@@ -16,6 +17,7 @@ use super::api_client::{self, ApiClient, Failure, Operation, Stream};
 use super::event::{self, Event};
 use super::lines::{Lines, TooLong};
 use super::request::Part;
+use crate::budgets::{Budget, Budgets};
 use trueup_core::decode::projection::{ProjectedFacts, Projection, Spoilt};
 use trueup_core::world::{FactKind, GapCause, Interner, Key, ResourceVersion};
 
@@ -24,10 +26,19 @@ const TIMEOUT_GRACE: Duration = Duration::from_secs(30);
 
 /// Receiver of a watch's reports.
 pub(super) trait Sink {
-    fn changed(&self, changes: ProjectedFacts, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp);
+    /// # Errors
+    /// The changes were passed on, and the cluster may not take more memory.
+    fn changed(
+        &self,
+        changes: ProjectedFacts,
+        removed: Vec<Key>,
+        version: &ResourceVersion,
+        at: Timestamp,
+    ) -> Result<(), Failure>;
     fn confirmed(&self, facts: &[FactKind], version: &ResourceVersion, at: Timestamp);
     fn spoilt(&self, fact: FactKind, spoilt: &Spoilt);
     fn now(&self) -> Timestamp;
+    fn budgets(&self) -> Budgets;
 }
 
 /// Progress of a watch.
@@ -40,6 +51,36 @@ pub(super) struct Position {
     pub failures: u32,
     /// Whether an object could not be decoded since the list.
     pub spoilt: bool,
+    pub rate: EventRate,
+}
+
+/// Events of the running second, over all connections of a watch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EventRate {
+    since: Instant,
+    events: u64,
+}
+
+impl EventRate {
+    pub fn new(now: Instant) -> Self {
+        Self { since: now, events: 0 }
+    }
+
+    /// Counts one event and returns how many this second has had.
+    fn count(&mut self, now: Instant) -> u64 {
+        if now.duration_since(self.since) >= Duration::from_secs(1) {
+            *self = Self::new(now);
+        }
+        self.events += 1;
+        self.events
+    }
+}
+
+impl Position {
+    pub fn new(version: ResourceVersion) -> Self {
+        let now = Instant::now();
+        Self { version, last_sign: now, failures: 0, spoilt: false, rate: EventRate::new(now) }
+    }
 }
 
 /// Why a connection ended.
@@ -79,9 +120,13 @@ pub(super) async fn watch(
             Ok(None) => return End::Clean,
             Err(end) => return end,
         };
-        let mut intake = Intake::new(part, projection, &mut pool, sink);
-        let fed = lines.feed(&piece, |line| intake.line(line));
-        intake.report(position);
+        let mut intake = Intake::new(part, projection, &mut pool, sink, position.version.clone());
+        let now = Instant::now();
+        let fed = lines.feed(&piece, |line| {
+            intake.count(&mut position.rate, now)?;
+            intake.line(line)
+        });
+        let fed = fed.and(intake.report(position));
         api_client::wipe(piece);
         if let Err(Broken(failure)) = fed {
             return End::Broke(
@@ -126,6 +171,8 @@ struct Intake<'i> {
     changes: ProjectedFacts,
     removed: Vec<Key>,
     touched: HashSet<Key>,
+    /// The version of the last event: a server that goes back would show objects as they were.
+    newest: ResourceVersion,
     /// The newest version not yet reported.
     version: Option<ResourceVersion>,
     spoilt: bool,
@@ -137,9 +184,19 @@ impl<'i> Intake<'i> {
         projection: &'i Projection,
         pool: &'i mut Interner,
         sink: &'i (dyn Sink + Sync),
+        newest: ResourceVersion,
     ) -> Self {
         let (changes, removed, touched) = (projection.new_facts(), Vec::new(), HashSet::new());
-        Self { part, projection, pool, sink, changes, removed, touched, version: None, spoilt: false }
+        Self { part, projection, pool, sink, changes, removed, touched, newest, version: None, spoilt: false }
+    }
+
+    fn count(&self, rate: &mut EventRate, now: Instant) -> Result<(), Broken> {
+        let budgets = self.sink.budgets();
+        if rate.count(now) <= budgets.events_per_second {
+            return Ok(());
+        }
+        let over = budgets.over(Budget::EventsPerSecond);
+        Err(Broken(Some(Failure::over_budget(self.part, Operation::Watching, &over))))
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), Broken> {
@@ -164,9 +221,16 @@ impl<'i> Intake<'i> {
                 return Ok(());
             }
         };
+        // A deleted object may have the version of its last change.
+        if !removed && ResourceVersion::parse(&raw.meta.resource_version).is_older_than(&self.newest) {
+            return Err(self.broken("an event is older than the one before it"));
+        }
+        if !self.part.is_kind(&raw.kind) {
+            return Err(self.broken("an event has an object of another kind"));
+        }
         let key = Key::new(Some(&raw.meta.namespace), &raw.meta.name);
         if !self.touched.insert(key.clone()) {
-            self.flush();
+            self.flush()?;
             self.touched.insert(key.clone());
         }
         if removed {
@@ -181,7 +245,14 @@ impl<'i> Intake<'i> {
         if version.is_empty() {
             return Err(self.broken("an event has no resourceVersion"));
         }
-        self.version = Some(ResourceVersion::parse(version));
+        let version = ResourceVersion::parse(version);
+        if version.is_older_than(&self.newest) {
+            // A deleted object, or a bookmark of a lagging server: the position stays.
+            self.version = Some(self.newest.clone());
+            return Ok(());
+        }
+        self.newest = version.clone();
+        self.version = Some(version);
         Ok(())
     }
 
@@ -190,7 +261,7 @@ impl<'i> Intake<'i> {
     }
 
     /// Reports the changes so far.
-    fn flush(&mut self) {
+    fn flush(&mut self) -> Result<(), Broken> {
         let mut changes = std::mem::replace(&mut self.changes, self.projection.new_facts());
         let removed = std::mem::take(&mut self.removed);
         self.touched.clear();
@@ -201,25 +272,26 @@ impl<'i> Intake<'i> {
             }
         }
         let Some(version) = &self.version else {
-            return;
+            return Ok(());
         };
         let at = self.sink.now();
         let empty = removed.is_empty() && changes.rows.iter().all(|row| row.facts.is_empty());
         if empty {
             self.sink.confirmed(&self.projection.kinds, version, at);
-        } else {
-            self.sink.changed(changes, removed, version, at);
+            return Ok(());
         }
+        self.sink.changed(changes, removed, version, at).map_err(|failure| Broken(Some(failure)))
     }
 
     /// Reports all changes of the chunk and advances the position.
-    fn report(mut self, position: &mut Position) {
-        self.flush();
+    fn report(mut self, position: &mut Position) -> Result<(), Broken> {
+        let flushed = self.flush();
         position.spoilt |= self.spoilt;
         if let Some(version) = self.version {
             position.version = version;
             position.last_sign = Instant::now();
             position.failures = 0;
         }
+        flushed
     }
 }

@@ -3,7 +3,7 @@
 //! Invariants:
 //! - a collection reported as lost is complete again only after a new list;
 //! - a list older than one already reported is rejected, and no watch starts from it;
-//! - a collection read namespace by namespace, for failed of rights, is never complete.
+//! - a collection read namespace by namespace, for lack of rights, is never complete.
 //!
 //! ```text
 //!            ┌────────────── wait ◄─────────────┐
@@ -19,13 +19,14 @@ use std::time::Duration;
 
 use futures::future::select_all;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::api_client::{FailedRead, Failure, Operation};
 use super::collection_task::{CollectionRequest, CollectionTask};
 use super::list::{self, Early, Listed};
 use super::request::Part;
 use super::watch::{End, Position, watch as watch_once};
+use crate::budgets::{Budget, Charge};
 use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Namespace, ResourceVersion, Scope};
 
@@ -145,12 +146,14 @@ impl Watcher {
     /// Lists the configured namespaces one by one.
     async fn list_narrowed(&self, projection: &Projection, refused: FailedRead) -> Result<Vec<WatchPart>, FailedRead> {
         let mut gathered = projection.new_facts();
+        let mut charges: Vec<Charge> = Vec::new();
         let mut parts = Vec::new();
         let mut unread = Vec::new();
         for namespace in &self.fallback_namespaces {
             match self.list_part(Some(namespace), projection, Early::Nothing).await {
                 Ok(listed) => {
                     gathered.append(listed.facts);
+                    charges.push(listed.charge);
                     parts.push(self.watch_part(Some(namespace.clone()), listed.version));
                 }
                 Err(failed) if failed.gap.cause == GapCause::Forbidden => unread.push(namespace.as_str()),
@@ -166,6 +169,7 @@ impl Watcher {
         if !unread.is_empty() {
             message.push_str(&format!(", forbidden too in {}", unread.join(", ")));
         }
+        drop(charges);
         self.report_seen(gathered, &Gap::new(GapCause::Forbidden, message));
         Ok(parts)
     }
@@ -178,9 +182,7 @@ impl Watcher {
     ) -> Result<Listed, FailedRead> {
         let task = &self.task;
         let part = task.part(namespace);
-        let _turn_here = task.lists_at_once.acquire().await.expect("the semaphore is never closed");
-        let _turn = task.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
-        let listed = list::list(task, &part, projection, early).await?;
+        let listed = self.list_in_time(&part, projection, early).await?;
         if let Some(seen) = task.marks.newer_than(&task.id, &listed.version) {
             let offered = &listed.version;
             tracing::warn!(cluster = %task.id.cluster, what = part.describe(), %offered, %seen, "rejected stale list");
@@ -192,8 +194,29 @@ impl Watcher {
         Ok(listed)
     }
 
+    /// Lists when it is this collection's turn, within the time of the collection and of its cluster.
+    async fn list_in_time(&self, part: &Part<'_>, projection: &Projection, early: Early) -> Result<Listed, FailedRead> {
+        let task = &self.task;
+        let budgets = task.ports.ledger.budgets();
+        let running = task.episodes.join(budgets.time_per_cluster);
+        let late = |budget| {
+            let failure = Failure::over_budget(part, Operation::Listing, &budgets.over(budget));
+            failure.into_failed_read(part, Operation::Listing)
+        };
+        let in_turn = async {
+            let _turn_here = task.lists_at_once.acquire().await.expect("the semaphore is never closed");
+            let _turn = task.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
+            let deadline = Instant::now() + budgets.time_per_collection;
+            let listed = timeout_at(deadline, list::list(task, part, projection, early)).await;
+            listed.unwrap_or_else(|_| Err(late(Budget::TimePerCollection)))
+        };
+        timeout_at(running.deadline, in_turn).await.unwrap_or_else(|_| Err(late(Budget::TimePerCluster)))
+    }
+
     fn report_listed(&self, listed: Listed) {
-        let Listed { facts, version, at } = listed;
+        let Listed { facts, version, at, charge } = listed;
+        // From here on the queue counts them.
+        drop(charge);
         let what = self.task.part(None).describe();
         for row in facts.rows {
             let gap = row.spoilt.map(|spoilt| spoilt.gap(&what));
@@ -209,7 +232,7 @@ impl Watcher {
     }
 
     fn watch_part(&self, namespace: Option<Namespace>, version: ResourceVersion) -> WatchPart {
-        WatchPart { namespace, position: Position { version, last_sign: Instant::now(), failures: 0, spoilt: false } }
+        WatchPart { namespace, position: Position::new(version) }
     }
 
     /// Watches every part until one cannot continue.
@@ -278,7 +301,10 @@ async fn follow_part(task: &CollectionTask, projection: &Projection, watch_part:
         };
         let failed = failure.into_failed_read(&part, Operation::Watching);
         position.failures += 1;
-        let refused = matches!(failed.gap.cause, GapCause::Forbidden | GapCause::Unauthorized | GapCause::Discovery);
+        let refused = matches!(
+            failed.gap.cause,
+            GapCause::Forbidden | GapCause::Unauthorized | GapCause::Discovery | GapCause::OverBudget
+        );
         if refused || position.failures >= WATCH_FAILURES_MAX {
             return Ending::Lost(failed);
         }

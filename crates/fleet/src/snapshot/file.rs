@@ -4,13 +4,16 @@
 //! - the file's bytes and every object cut out of them are wiped after use;
 //! - error messages are our own, because parsers quote the content.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use super::limits::Aliases;
 use super::walk::why;
 use super::{document, yaml};
 use trueup_core::decode::recording::RecordedObject;
@@ -47,13 +50,13 @@ impl Parsed {
 }
 
 /// Reads the objects of a file.
-pub(super) fn read_objects(path: &Path) -> Parsed {
+pub(super) fn read_objects(path: &Path, aliases: &Aliases) -> Parsed {
     let mut parsed = Parsed::default();
-    match read_text(path) {
+    match read_text(path, FILE_BYTES_MAX) {
         Err((line, message)) => parsed.fault(line, message),
         Ok(text) if is_json(path) => read_json(&text, &mut parsed),
         Ok(text) => {
-            let end = yaml::documents(&text, |document| parsed.document(document.line, document.json));
+            let end = yaml::documents(&text, aliases, |document| parsed.document(document.line, document.json));
             if let Err(fault) = end {
                 parsed.fault(Some(fault.line), fault.message);
             }
@@ -63,21 +66,26 @@ pub(super) fn read_objects(path: &Path) -> Parsed {
 }
 
 /// Reads a file as text, without a byte order mark.
-pub(super) fn read_text(path: &Path) -> Result<Zeroizing<String>, (Option<u64>, String)> {
+pub(super) fn read_text(path: &Path, bytes_max: u64) -> Result<Zeroizing<String>, (Option<u64>, String)> {
     let cant = |error: std::io::Error| (None, format!("cannot be read ({}): check its mode", why(&error)));
-    let found = std::fs::metadata(path).map_err(cant)?;
-    // Opening a pipe waits for its writer.
+    // Opening a pipe without this flag waits for its writer. The open file is asked what it is: its path may have changed.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(cant)?;
+    let found = file.metadata().map_err(cant)?;
     if !found.is_file() {
         return Err((None, "is not a regular file: replace it".to_owned()));
     }
-    let mut file = File::open(path).map_err(cant)?;
+    let limit = bytes_max / 1024 / 1024;
     let size = found.len();
-    if size > FILE_BYTES_MAX {
-        let (size, limit) = (size / 1024 / 1024, FILE_BYTES_MAX / 1024 / 1024);
+    if size > bytes_max {
+        let size = size / 1024 / 1024;
         return Err((None, format!("is {size} MiB (limit {limit} MiB) and was not read: split it")));
     }
     let mut bytes = Zeroizing::new(Vec::with_capacity(size as usize + 1));
-    file.by_ref().take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(cant)?;
+    file.by_ref().take(bytes_max + 1).read_to_end(&mut bytes).map_err(cant)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err((None, format!("has more than {limit} MiB and was not read: split it")));
+    }
     let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = Zeroizing::new(error.into_bytes());

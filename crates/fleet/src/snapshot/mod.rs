@@ -9,6 +9,7 @@
 //! Invariants:
 //! - the same files give the same snapshot, whatever order they were read in;
 //! - an unreadable file makes its whole cluster incomplete, because its content is unknown;
+//! - only regular files inside the folder are read, within limits: it may be untrusted;
 //! - a [`Problem`] never contains file content: only paths, object names and our own text.
 //!
 //! Elsewhere: reading objects by interest (`trueup_core::decode`), judging (`trueup_checks`).
@@ -22,6 +23,7 @@ mod file;
 mod fleet_file;
 mod instance_type;
 mod layout;
+mod limits;
 mod load;
 mod problem;
 mod scalar;

@@ -9,6 +9,8 @@ use super::{Snapshot, SnapshotCluster, load};
 use trueup_core::decode::recording::{KindCoverage, RecordedCluster};
 use trueup_core::world::{ClusterSource, Provider};
 
+mod untrusted;
+
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();

@@ -2,12 +2,15 @@
 //!
 //! Invariants:
 //! - no folder and no file is read twice, so a cycle of links ends and a linked file is not a duplicate;
-//! - a link that leaves the snapshot is not followed: a recording cannot include other files of the machine;
+//! - a link that leaves the snapshot is not followed, nor is a folder behind one: a recording cannot include other files
+//!   of the machine;
 //! - the result is sorted, and real files come before links to them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
+
+use super::limits::Limits;
 
 /// The files of a tree, and its unreadable paths.
 #[derive(Default)]
@@ -18,16 +21,17 @@ pub(super) struct Found {
 }
 
 /// Lists the object files in these parts of a folder; `root` is the canonical folder that links must not leave.
-pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path) -> Found {
+pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path, limits: &Limits) -> Found {
     // The folder itself counts as seen: a link back to it would lead to parts that were left out.
     let seen = fs::canonicalize(folder).into_iter().collect();
-    let mut walk = Walk { root, seen, found: Found::default() };
+    let mut walk = Walk { root, limits, seen, found: Found::default(), entries: 0, depth: 0 };
     let mut by_parent: BTreeMap<&Path, Vec<PathBuf>> = BTreeMap::new();
     for part in parts {
         by_parent.entry(part.parent().unwrap_or(Path::new("."))).or_default().push(part.clone());
     }
     for (parent, parts) in by_parent {
         match fs::canonicalize(parent) {
+            Ok(real) if !real.starts_with(root) => walk.fault(parent.to_owned(), LEAVES.to_owned()),
             Ok(real) => walk.places(parts, &real),
             Err(error) => walk.fault(parent.to_owned(), format!("cannot be read ({}): check its mode", why(&error))),
         }
@@ -43,11 +47,19 @@ pub(super) fn holds_objects(path: &Path) -> bool {
     ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
+/// The message for a link out of the folder.
+pub(super) const LEAVES: &str = "is a link that leaves the snapshot and is not followed: copy its target";
+
 struct Walk<'r> {
     root: &'r Path,
+    limits: &'r Limits,
     /// Canonical paths.
     seen: HashSet<PathBuf>,
     found: Found,
+    /// Entries of all folders so far.
+    entries: usize,
+    /// Folders that this one is inside of.
+    depth: usize,
 }
 
 impl Walk<'_> {
@@ -82,7 +94,7 @@ impl Walk<'_> {
         };
         if !real.starts_with(self.root) {
             if real.is_dir() || holds_objects(&path) {
-                self.fault(path, "is a link that leaves the snapshot and is not followed: copy its target".into());
+                self.fault(path, LEAVES.into());
             }
             return;
         }
@@ -108,8 +120,26 @@ impl Walk<'_> {
     }
 
     fn folder(&mut self, path: &Path, real: &Path) {
-        match fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-            Ok(entries) => self.places(entries.into_iter().map(|entry| entry.path()).collect(), real),
+        if self.depth == self.limits.depth_max {
+            let message = format!("is {} folders deep and was not read: move it up", self.depth + 1);
+            return self.fault(path.to_owned(), message);
+        }
+        let left = self.limits.entries_max.saturating_sub(self.entries);
+        let listed = fs::read_dir(path).and_then(|entries| entries.take(left + 1).collect::<Result<Vec<_>, _>>());
+        match listed {
+            Ok(entries) if entries.len() > left => {
+                let message = format!(
+                    "was not read: the snapshot has more than {} files and folders; split it",
+                    self.limits.entries_max
+                );
+                self.fault(path.to_owned(), message);
+            }
+            Ok(entries) => {
+                self.entries += entries.len();
+                self.depth += 1;
+                self.places(entries.into_iter().map(|entry| entry.path()).collect(), real);
+                self.depth -= 1;
+            }
             Err(error) => self.fault(path.to_owned(), format!("cannot be listed ({}): check its mode", why(&error))),
         }
     }

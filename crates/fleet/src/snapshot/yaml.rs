@@ -12,14 +12,19 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use serde_saphyr::granit_parser::{Event, Options, Parser, ScalarStyle, Tag};
 use zeroize::Zeroizing;
 
+use super::limits::Aliases;
 use super::scalar::{write_plain, write_text};
 
-/// Limit of text added by aliases. Recordings have none; a file of nested aliases would exhaust the memory.
+/// Limit of text added by the aliases of a file. Recordings have none; a file of nested aliases would exhaust the memory.
 const ALIAS_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Deepest nesting. The API server itself allows less than this in most objects, and JSON readers about the same.
+const DEPTH_MAX: usize = 100;
 
 /// From this many keys on, a mapping keeps them in a set: below, a linear search is faster.
 const KEYS_IN_A_ROW_MAX: usize = 32;
@@ -38,13 +43,13 @@ pub(super) struct Document<'t> {
     pub json: &'t str,
 }
 
-/// Passes each document of a YAML file to `each`, in order; empty ones are skipped.
+/// Passes each document of a YAML file to `each`, in order; empty ones are skipped. `aliases` counts over several files.
 ///
 /// # Errors
 /// The first problem. Documents before it have been passed on.
-pub(super) fn documents(text: &str, mut each: impl FnMut(Document<'_>)) -> Result<(), Fault> {
+pub(super) fn documents(text: &str, aliases: &Aliases, mut each: impl FnMut(Document<'_>)) -> Result<(), Fault> {
     let mut parser = Parser::new_from_str_with_options(text, options());
-    let mut writer = Writer::new(text.len());
+    let mut writer = Writer::new(text.len(), aliases);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| Fault {
             line: error.marker().line() as u64,
@@ -147,30 +152,33 @@ impl Keys {
     }
 }
 
-struct Writer {
+struct Writer<'a> {
     out: Zeroizing<String>,
     frames: Vec<Frame>,
-    anchors: HashMap<usize, Zeroizing<String>>,
+    /// Where in `out` the values with an anchor are. Copies would add up: each of nested anchors holds the ones inside.
+    anchors: HashMap<usize, Range<usize>>,
     /// Depth inside an omitted value.
     skipping: usize,
+    /// Of the whole file.
     alias_bytes: usize,
+    aliases: &'a Aliases,
     line: Option<u64>,
 }
 
 type Refusal = &'static str;
 
-impl Writer {
-    fn new(text_len: usize) -> Self {
+impl<'a> Writer<'a> {
+    fn new(text_len: usize, aliases: &'a Aliases) -> Self {
         // JSON is rarely longer than its YAML text; growing the buffer would leave copies behind.
         let out = Zeroizing::new(String::with_capacity(text_len + text_len / 4));
-        Self { out, frames: Vec::new(), anchors: HashMap::new(), skipping: 0, alias_bytes: 0, line: None }
+        Self { out, frames: Vec::new(), anchors: HashMap::new(), skipping: 0, alias_bytes: 0, aliases, line: None }
     }
 
     fn begin(&mut self) {
         self.out.clear();
         self.frames.clear();
         self.anchors.clear();
-        (self.skipping, self.alias_bytes, self.line) = (0, 0, None);
+        (self.skipping, self.line) = (0, None);
     }
 
     fn take(&mut self, event: Event<'_>, line: u64) -> Result<(), Refusal> {
@@ -219,6 +227,9 @@ impl Writer {
             self.skipping = 1;
             return Ok(());
         };
+        if self.frames.len() >= DEPTH_MAX {
+            return Err("is nested more than 100 levels deep: write it flatter");
+        }
         let start = self.out.len();
         self.out.push(bracket);
         self.frames.push(Frame { next, role: key.role, entries: 0, keys: Keys::default(), anchor, start });
@@ -240,14 +251,18 @@ impl Writer {
         if self.value().is_none() {
             return Ok(());
         }
-        let Some(json) = self.anchors.get(&anchor) else {
+        let Some(range) = self.anchors.get(&anchor).cloned() else {
             return Err("has an alias to an omitted value: write the value out");
         };
-        self.alias_bytes += json.len();
+        self.alias_bytes += range.len();
         if self.alias_bytes > ALIAS_BYTES_MAX {
             return Err("has aliases that expand to more than 8 MiB: write the values out");
         }
-        self.out.push_str(json);
+        if self.aliases.add(range.len()).is_err() {
+            return Err("has one alias too many for the whole snapshot: write the values out");
+        }
+        let json = Zeroizing::new(self.out[range].to_owned());
+        self.out.push_str(&json);
         Ok(())
     }
 
@@ -272,7 +287,7 @@ impl Writer {
 
     fn remember(&mut self, anchor: usize, start: usize) {
         if anchor != 0 {
-            self.anchors.insert(anchor, Zeroizing::new(self.out[start..].to_owned()));
+            self.anchors.insert(anchor, start..self.out.len());
         }
     }
 }
@@ -312,7 +327,8 @@ mod tests {
 
     fn read(text: &str) -> (Vec<(u64, String)>, Result<(), Fault>) {
         let mut all = Vec::new();
-        let end = documents(text, |document| all.push((document.line, document.json.to_owned())));
+        let end =
+            documents(text, &Aliases::new(u64::MAX), |document| all.push((document.line, document.json.to_owned())));
         (all, end)
     }
 
@@ -395,6 +411,47 @@ mod tests {
             text.push_str(&format!("a{level}: &a{level} [*a{below}, *a{below}, *a{below}, *a{below}]\n"));
         }
         assert!(read(&text).1.is_err_and(|fault| fault.message.contains("8 MiB")));
+    }
+
+    #[test]
+    fn nested_anchors_cost_nothing_until_they_are_used() {
+        let text = "x".repeat(1 << 16);
+        let open: String = (0..90).map(|level| format!("&a{level} [")).collect();
+        let document = format!("a: {open}{text}{}\n", "]".repeat(90));
+        let aliases = Aliases::new(u64::MAX);
+        let mut writer = Writer::new(document.len(), &aliases);
+        let mut parser = Parser::new_from_str_with_options(&document, options());
+        while let Some(Ok((event, _))) = parser.next_event() {
+            if let other @ (Event::Scalar(..) | Event::MappingStart(..) | Event::SequenceStart(..)) = event {
+                writer.take(other, 1).unwrap();
+            } else if let other @ (Event::MappingEnd | Event::SequenceEnd) = event {
+                writer.take(other, 1).unwrap();
+            }
+        }
+        assert_eq!(writer.anchors.len(), 90);
+        assert!(writer.out.capacity() < 2 * document.len(), "{} bytes", writer.out.capacity());
+        assert_eq!(writer.alias_bytes, 0);
+    }
+
+    #[test]
+    fn aliases_count_over_all_documents_and_files() {
+        let one = format!("a: &x {}\nb: *x\n", "x".repeat(3 << 20));
+        let three = [one.as_str(), one.as_str(), one.as_str()].join("---\n");
+        let fault = read(&three).1.expect_err("9 MiB in one file");
+        assert!(fault.message.contains("8 MiB"), "{fault:?}");
+        let aliases = Aliases::new(4 << 20);
+        assert!(documents(&one, &aliases, |_| {}).is_ok());
+        let fault = documents(&one, &aliases, |_| {}).expect_err("6 MiB in two files");
+        assert!(fault.message.contains("whole snapshot") && aliases.is_over(), "{fault:?}");
+    }
+
+    #[test]
+    fn deep_nesting_is_a_fault_and_no_overflow_of_the_stack() {
+        for open in ["[", "{a: ", "- "] {
+            let fault = read(&format!("a:\n  {}", open.repeat(100_000))).1.expect_err("too deep");
+            assert!(fault.message.contains("100 levels") || fault.message.contains("not valid YAML"), "{fault:?}");
+        }
+        assert!(read(&format!("a: {}{}\n", "[".repeat(98), "]".repeat(98))).1.is_ok());
     }
 
     #[test]

@@ -4,9 +4,14 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "Event is the YAML parser's enum and may grow")]
 
+use std::collections::HashSet;
+
 use serde_saphyr::granit_parser::{Event, Parser, Span};
 
 use super::yaml::{Fault, is_plain, options};
+
+/// The fleet file has four levels.
+const DEPTH_MAX: usize = 16;
 
 /// A value and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +70,7 @@ impl Node {
 /// # Errors
 /// Not YAML, several documents, aliases, or a key twice.
 pub(super) fn read(text: &str) -> Result<Node, Fault> {
-    let mut reader = Reader { parser: Parser::new_from_str_with_options(text, options()) };
+    let mut reader = Reader { parser: Parser::new_from_str_with_options(text, options()), depth: 0 };
     let mut root = None;
     while let Some((event, span)) = reader.next()? {
         match event {
@@ -79,6 +84,7 @@ pub(super) fn read(text: &str) -> Result<Node, Fault> {
 
 struct Reader<'t> {
     parser: Parser<'t, serde_saphyr::granit_parser::StrInput<'t>>,
+    depth: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -99,11 +105,21 @@ impl<'t> Reader<'t> {
                 let empty = is_plain(style, tag.as_ref()) && matches!(text.as_ref(), "" | "~" | "null");
                 if empty { YamlValue::Empty } else { YamlValue::Text(text.into_owned()) }
             }
-            Event::SequenceStart(..) => YamlValue::Seq(self.sequence()?),
-            Event::MappingStart(..) => YamlValue::Map(self.mapping()?),
+            Event::SequenceStart(..) | Event::MappingStart(..) if self.depth == DEPTH_MAX => {
+                return Err(fault(span, "is nested more than 16 levels deep: write it flatter"));
+            }
+            Event::SequenceStart(..) => YamlValue::Seq(self.deeper(Self::sequence)?),
+            Event::MappingStart(..) => YamlValue::Map(self.deeper(Self::mapping)?),
             _ => return Err(fault(span, "has an alias, which is not supported here: write the value out")),
         };
         Ok(Node { line: span.start.line() as u64, value })
+    }
+
+    fn deeper<T>(&mut self, read: fn(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.depth += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
     }
 
     fn sequence(&mut self) -> Result<Vec<Node>, Fault> {
@@ -118,6 +134,7 @@ impl<'t> Reader<'t> {
 
     fn mapping(&mut self) -> Result<Vec<Entry>, Fault> {
         let mut entries: Vec<Entry> = Vec::new();
+        let mut keys = HashSet::new();
         loop {
             let (event, span) = self.within()?;
             let key = match event {
@@ -125,7 +142,7 @@ impl<'t> Reader<'t> {
                 Event::Scalar(text, ..) => text.into_owned(),
                 _ => return Err(fault(&span, "has a mapping key that is not plain text: write it as text")),
             };
-            if entries.iter().any(|entry| entry.key == key) {
+            if !keys.insert(key.clone()) {
                 return Err(fault(&span, "has the same key twice in one mapping: remove one"));
             }
             let (event, value_span) = self.within()?;

@@ -8,6 +8,7 @@ mod following;
 mod leftovers;
 mod ownership;
 mod referrers;
+mod scale;
 mod secrecy;
 mod shapes;
 mod unknowns;

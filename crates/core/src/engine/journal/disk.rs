@@ -5,9 +5,12 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use super::JOURNAL_BYTES_MAX;
+use crate::files;
 
 /// A file that grows at its end.
 pub trait Disk: fmt::Debug + Send {
@@ -71,10 +74,9 @@ fn options() -> OpenOptions {
 
 impl Disk for FileDisk {
     fn read_all(&mut self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(0))?;
-        self.file.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        let mut bytes = files::take(&self.file, JOURNAL_BYTES_MAX)?;
+        Ok(std::mem::take(&mut *bytes))
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -38,10 +38,13 @@ pub use lock::Holder;
 pub use record::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChange, Record, VerifiedState};
 pub use retention::Dropped;
 
+use crate::files;
 use disk::FileDisk;
 use frame::{Chain, Reading};
 use lock::Lock;
 
+/// A journal is read as a whole. Entries have a few kilobytes, and finished plans are dropped after `keep`.
+const JOURNAL_BYTES_MAX: u64 = 1 << 30;
 /// The file's name in the state folder.
 const FILE_NAME: &str = "journal";
 
@@ -158,9 +161,9 @@ impl Journal {
 pub fn read(folder: &StateFolder) -> Result<History, JournalError> {
     let path = folder.path().join(FILE_NAME);
     folder::refuse_exposed(&path)?;
-    let bytes = match std::fs::read(&path) {
+    let bytes = match files::read(&path, JOURNAL_BYTES_MAX) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
         Err(source) => return Err(JournalError::Open { path, source }),
     };
     let Reading { lines, chain: _, torn } = frame::read(&bytes)?;

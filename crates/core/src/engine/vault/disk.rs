@@ -8,6 +8,11 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use crate::files;
+
+/// A backup holds one object; etcd allows 1.5 MiB.
+const BACKUP_BYTES_MAX: u64 = 64 << 20;
+
 /// Where sealed files lie.
 pub trait BackupDisk: fmt::Debug + Send + Sync {
     /// Makes a file that was not there, and waits until it and its folder are on the disk.
@@ -42,7 +47,8 @@ impl BackupDisk for FileDisk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        let mut bytes = files::read(path, BACKUP_BYTES_MAX)?;
+        Ok(std::mem::take(&mut *bytes))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -24,7 +24,8 @@ fn key(name: u8) -> Key {
 }
 
 fn facts(items: &[(u8, u8)]) -> Box<dyn FactBatch> {
-    Box::new(Facts(items.iter().map(|(name, value)| (key(*name), Version(value.to_string()))).collect()))
+    let weighed = |value: &u8| Weighed::new(Version(value.to_string()), usize::from(*value));
+    Box::new(Facts(items.iter().map(|(name, value)| (key(*name), weighed(value))).collect()))
 }
 
 fn gap(cause: GapCause) -> Gap {
@@ -177,4 +178,23 @@ fn two_checks_of_one_collection_each_hold_their_own_fact() {
     assert!(!view.read::<Name>(&id).is_complete(), "the other has not been fed");
     let (_, least, _) = world.observations().next().unwrap();
     assert_eq!(least.as_str(), "unknown", "the least known speaks for the collection");
+}
+
+#[test]
+fn a_collection_counts_the_bytes_of_what_it_holds_and_nothing_else() {
+    let mut collection = Collection::<Version>::default();
+    let own =
+        |values: &[u64]| values.iter().map(|value| size_of::<(Key, Weighed<Version>)>() as u64 + value).sum::<u64>();
+    let steps = [
+        ("a list", listed(&[(1, 10), (2, 20)], 1), own(&[10, 20])),
+        ("an object grows", changed(&[(1, 50)], &[], 2), own(&[50, 20])),
+        ("one is removed, one was never there", changed(&[], &[2, 9], 3), own(&[50])),
+        ("a shorter list", listed(&[(3, 5)], 4), own(&[5])),
+        ("lost: still held", Delta::Lost { gap: gap(GapCause::Silent) }, own(&[5])),
+        ("nothing is held over budget", Delta::Seen { facts: facts(&[]), gap: gap(GapCause::OverBudget) }, 0),
+    ];
+    for (step, delta, expected) in steps {
+        collection.apply(delta);
+        assert_eq!(AnyCollection::bytes(&collection), expected, "step: {step}");
+    }
 }

@@ -17,11 +17,15 @@ use zeroize::Zeroizing;
 use super::{AccountSettings, BadAccount, CloudProvider, Examination, KeySource, OpenedAccount, Registration};
 use crate::connect::Env;
 use client::{ApiKey, BadEndpoint, Endpoints, IbmService};
+use trueup_core::files;
 use trueup_core::world::Provider;
 use trueup_net::http::{HttpClient, HttpSettings};
 use trueup_net::{Egress, Proxies};
 
 pub use account::IbmAccount;
+
+/// A key is 44 characters; the JSON file of IBM Cloud around it has a few hundred.
+const KEY_BYTES_MAX: u64 = 64 << 10;
 
 pub(super) const REGISTRATION: Registration = Registration {
     provider: Provider::Ibm,
@@ -85,7 +89,7 @@ impl IbmCloud {
     fn key(&self, settings: &AccountSettings) -> Result<ApiKey, BadAccount> {
         let bad = |cause: String, remedy: &str| BadAccount { cause, remedy: remedy.to_owned() };
         let text = match &settings.key {
-            Some(KeySource::File(path)) => std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| {
+            Some(KeySource::File(path)) => files::read_text(path, KEY_BYTES_MAX).map_err(|error| {
                 let cause = format!("api_key_file {} cannot be read: {}", path.display(), error.kind());
                 bad(cause, "write the key to it with mode 600")
             })?,

@@ -5,13 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use super::error::{KubeconfigError, Part};
 use super::file::{self, Cluster, Context, User};
 use crate::connect::env::Env;
 use crate::connect::text::{nearest, printable};
+use trueup_core::files;
 use trueup_core::world::Obj;
+
+/// A kubeconfig of thousands of contexts with certificates inside still fits.
+const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// The merged kubeconfig.
 #[derive(Debug)]
@@ -100,7 +102,7 @@ impl Kubeconfig {
         let mut found = Vec::new();
         for path in places.files() {
             let place = shown(path);
-            match std::fs::read_to_string(path).map(Zeroizing::new) {
+            match files::read_text(path, FILE_BYTES_MAX) {
                 Ok(text) => {
                     merged.take(file::parse(&text, &place)?, &place, path.parent().unwrap_or(Path::new("")))?;
                     found.push(place);
