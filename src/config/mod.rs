@@ -16,6 +16,7 @@ mod domains;
 mod duration;
 mod egress;
 mod file;
+mod journal;
 mod rules;
 mod safety;
 
@@ -41,7 +42,8 @@ pub struct Config {
     pub console: ConsoleSettings,
 }
 
-const KNOWN_KEYS: [&str; 8] = ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "console"];
+const KNOWN_KEYS: [&str; 9] =
+    ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "journal", "console"];
 
 /// Parses a config. Relative paths in it are relative to `folder`.
 ///
@@ -59,6 +61,7 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
             accept: rules::accept(&root, &mut problems),
             clouds: clouds::read(&root, folder, &mut problems),
             egress: egress::read(&root, &mut problems),
+            publish: journal::read(&root, folder, &mut problems),
         },
         domains: domains::read(&root, entries, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),

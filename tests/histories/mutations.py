@@ -56,6 +56,7 @@ MUTATIONS = [
     gate("freeze", "freeze::freeze"),
     gate("identity", "cluster::identity"),
     gate("insecure", "cluster::insecure"),
+    gate("clock", "clock::clock"),
     gate("not complete", "evidence::not_complete"),
     gate("ownership", "evidence::ownership"),
     gate("settling", "evidence::settling"),

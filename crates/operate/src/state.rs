@@ -16,6 +16,7 @@ use trueup_core::engine::executor::{ExecutorClock, Switches};
 use trueup_core::engine::journal::{Journal, Opened, Record, StateFolder};
 use trueup_core::engine::vault::Vault;
 use trueup_core::engine::{Blocked, FreezeWindow, GateName, KillSwitch, TOMBSTONE_TIME};
+use trueup_core::world::{ClockSkew, TrustedNow};
 
 /// The journal and vault of a run.
 pub(crate) struct State {
@@ -38,8 +39,8 @@ pub(crate) fn open_state(session: &Session, operation: &str) -> Result<State, Op
     Ok(State { journal, records, vault })
 }
 
-/// Drops finished plans past `[safety] keep` from the journal, with their backups. Called once a cluster has proven its
-/// identity, so that the clock cannot be far off.
+/// Drops finished plans past `[safety] keep` from the journal, with their backups, if the servers that were just read
+/// confirm the local time. Otherwise everything is kept: the local clock alone ends no backup.
 ///
 /// # Errors
 /// The journal cannot be written.
@@ -48,12 +49,12 @@ pub(crate) fn compact_journal(
     journal: &mut Journal,
     records: &[Record],
     vault: &Vault,
+    clocks: Vec<ClockSkew>,
 ) -> Result<(), OperateError> {
-    let now = Timestamp::now();
+    let Some(now) = TrustedNow::confirm(Timestamp::now(), clocks) else { return Ok(()) };
     let keep = SignedDuration::try_from(session.settings.safety.keep).unwrap_or(SignedDuration::MAX);
     let keep = keep.max(TOMBSTONE_TIME);
-    let before = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
-    if let Some(dropped) = journal.drop_old(records, before, now, &mut |file| vault.forget(file))? {
+    if let Some(dropped) = journal.drop_old(records, keep, now, &mut |file| vault.forget(file))? {
         session.events.notice(Notice::Compacted { plans: dropped.plans, days: keep.as_hours() / 24 });
     }
     Ok(())

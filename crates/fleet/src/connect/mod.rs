@@ -42,5 +42,5 @@ pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;
-pub use transport::{BadImpersonation, Clock, Connection, LoginError, OpenError, TlsTrust};
+pub use transport::{BadImpersonation, Clock, Connection, LoginError, OpenError, ServerClock, TlsTrust};
 pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::attempt::{self, Done, Opened, What};
-use super::cluster_session::Asked;
+use super::cluster_session::{Asked, ClusterSession};
 use super::session::{Live, later};
 use crate::connect::LinkEvent;
 use crate::observe::{Batch, Observer, ObserverSetup, VersionFloor};
@@ -50,6 +50,7 @@ impl Live {
             tracing::warn!(%cluster, %offered, %seen, "older list refused");
         }
         changes.extend(more);
+        self.note_clock(&cluster);
         if let Some(gap) = refused {
             self.link(&cluster, attempt::unauthorized(gap), changes);
         }
@@ -64,6 +65,14 @@ impl Live {
             What::Connected(opened) => self.connected(&cluster, *opened, changes),
             What::NotConnected(event) => self.link(&cluster, event, changes),
             What::Discovered(served) => self.discovered(&cluster, served, changes),
+        }
+        self.note_clock(&cluster);
+    }
+
+    /// Notes whether the last responses show another excessive clock skew than the last update.
+    fn note_clock(&mut self, cluster: &ClusterName) {
+        if let Some(change) = self.sessions.get_mut(cluster).and_then(ClusterSession::clock_change) {
+            self.clock_changes.insert(cluster.clone(), change);
         }
     }
 
