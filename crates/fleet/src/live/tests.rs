@@ -2,6 +2,7 @@
 
 mod accounts;
 mod aws_failures;
+mod clocks;
 mod deletes;
 mod kubeconfig;
 mod powervs;

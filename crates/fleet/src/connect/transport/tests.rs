@@ -91,6 +91,8 @@ async fn cleartext_servers_work_and_are_marked() {
     let connection = opened(&access(&server.url("127.0.0.1"), &authority("roots"))).await;
     assert_eq!(get(&connection, "/api").await.unwrap()["version"], "HTTP/1.1");
     assert_eq!(connection.tls, TlsTrust::Loopback);
+    let skew = connection.clock.skew().expect("hyper's server sends a Date");
+    assert!(skew.is_excessive(), "the clock of the test stands still: {skew}");
 }
 
 #[tokio::test]
