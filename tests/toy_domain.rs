@@ -283,7 +283,7 @@ impl Console {
         console.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))));
         let findings = console.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = [(library().name, Some(library()))].into();
-        console.take(What::Data(Box::new(Update { findings, clusters })));
+        console.take(What::Data(Box::new(Update { findings, clusters, ..Update::default() })));
         console
     }
 

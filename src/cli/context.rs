@@ -132,7 +132,7 @@ pub fn config_error(error: ConfigError) -> CliError {
     let hint = match &error {
         ConfigError::Missing { .. } => "",
         ConfigError::Unreadable { .. } => "check its mode",
-        ConfigError::WritableByOthers { .. } | ConfigError::Wrong { .. } => "",
+        ConfigError::WritableByOthers { .. } | ConfigError::OwnedByAnother { .. } | ConfigError::Wrong { .. } => "",
     };
     let cause = match std::error::Error::source(&error) {
         Some(source) => format!("{error} ({source})"),

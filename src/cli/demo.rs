@@ -203,7 +203,10 @@ fn scenario(args: &DemoArgs) -> Scenario {
 
 fn demo_config(context: &Context) -> Result<Config, CliError> {
     if context.globals.config.is_some() {
-        return context.config();
+        let mut config = context.config()?;
+        // Nothing outside this process is touched.
+        config.settings.publish = None;
+        return Ok(config);
     }
     let config = parse_config(CONFIG, Path::new("."), registry::entries());
     Ok(config.expect("the demo's config is part of the program and a test reads it"))

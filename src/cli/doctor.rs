@@ -140,7 +140,9 @@ fn config_checks(context: &Context) -> (Vec<Check>, Option<Config>) {
                     .iter()
                     .map(|one| Check::unfit("config", format!("{}:{}: {}", path.display(), one.line, one.message), ""))
                     .collect(),
-                ConfigError::Missing { .. } | ConfigError::WritableByOthers { .. } => {
+                ConfigError::Missing { .. }
+                | ConfigError::WritableByOthers { .. }
+                | ConfigError::OwnedByAnother { .. } => {
                     vec![Check::unfit("config", error.to_string(), "")]
                 }
                 ConfigError::Unreadable { .. } => vec![Check::unfit("config", error.to_string(), "check its mode")],

@@ -1,22 +1,13 @@
 //! The part of `trueup doctor` that connects to clusters: reachability, permissions, clocks.
 
-#![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
-
-use http::{Request, header};
-use jiff::Timestamp;
-use kube::client::Body;
-
 use super::context::Context;
 use super::doctor::Check;
 use super::fleet::connect;
 use crate::config::Config;
 use trueup_core::engine::{AccessAnswer, AccessQuestion};
-use trueup_core::world::{ClusterName, ClusterSource, GapCause};
+use trueup_core::world::{CLOCK_SKEW_MAX, ClockSkew, ClusterName, ClusterSource, GapCause};
 use trueup_fleet::live::Live;
 use trueup_operate::{access_questions, ask_access, judged, link_error, unread as unread_of};
-
-/// A third of the 90 s within which a list must be confirmed: with more skew, ages are wrong.
-const SKEW_MAX_SECONDS: i64 = 30;
 
 /// Connects and checks. `doctor` reports an invalid kubeconfig.
 pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
@@ -27,17 +18,14 @@ pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
         let names: Vec<ClusterName> = clusters.map(|cluster| cluster.name.clone()).collect();
         let mut checks: Vec<Check> = names.iter().map(|name| reach(live, name, &late)).collect();
         checks.extend(unread(live));
-        let clients: Vec<(ClusterName, kube::Client)> =
-            names.into_iter().filter_map(|name| live.client(&name).map(|client| (name, client))).collect();
-        (checks, access_questions(live, &judged(live)), clients)
+        let clocks: Vec<Check> = names.iter().filter_map(|name| Some(clock(name, live.clock(name)?))).collect();
+        (checks, access_questions(live, &judged(live)), clocks)
     };
-    let Ok((mut checks, questions, clients)) = fleet.ask(read).await else { return Vec::new() };
+    let Ok((mut checks, questions, clocks)) = fleet.ask(read).await else { return Vec::new() };
     for (question, answer) in ask_access(questions).await {
         checks.push(permission(&question, &answer));
     }
-    for (name, client) in clients {
-        checks.extend(clock(&name, &client).await);
-    }
+    checks.extend(clocks);
     checks
 }
 
@@ -83,21 +71,12 @@ fn permission(question: &AccessQuestion, answer: &AccessAnswer) -> Check {
     }
 }
 
-/// The clock skew of a server, from the `Date` header.
-async fn clock(name: &ClusterName, client: &kube::Client) -> Option<Check> {
-    let request = Request::get("/version").body(Body::empty()).ok()?;
-    let answer = tokio::time::timeout(trueup_fleet::connect::send::STREAM_START_TIMEOUT, client.send(request))
-        .await
-        .ok()?
-        .ok()?;
-    let date = answer.headers().get(header::DATE)?.to_str().ok()?;
-    let server = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
-    let skew = Timestamp::now().as_second() - server.as_second();
-    Some(if skew.abs() > SKEW_MAX_SECONDS {
-        let side = if skew > 0 { "behind" } else { "ahead of" };
-        let message = format!("{name} is {} s {side} this machine", skew.abs());
-        Check::unfit("clock", message, "correct the clock; ages and expiries are wrong until then")
-    } else {
-        Check::fit("clock", format!("{name} agrees within {SKEW_MAX_SECONDS} s"))
-    })
+/// The clock of a server, compared by the responses to what was just read. A server without `Date` has no line.
+fn clock(name: &ClusterName, skew: ClockSkew) -> Check {
+    if skew.is_excessive() {
+        let message = format!("the clock of {name} is {skew}");
+        let remedy = "correct the wrong clock; ages and expiries are wrong and deletes are blocked until then";
+        return Check::unfit("clock", message, remedy);
+    }
+    Check::fit("clock", format!("{name} agrees within {} s", CLOCK_SKEW_MAX.as_secs()))
 }

@@ -17,10 +17,11 @@ use super::fleet;
 use super::output::{count, padded, place, wrapped};
 use super::terminal::{Style, print};
 use trueup_core::engine::journal::{
-    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, Record, TornTail,
+    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, PublishedHash, Record, TornTail,
+    compare_published,
 };
 use trueup_core::engine::text::printable_json;
-use trueup_operate::{OperateError, Recovered, Settings, pick, read_history, read_recovered};
+use trueup_operate::{OperateError, Recovered, Settings, pick, read_history, read_published, read_recovered};
 
 /// What the user was doing, for errors.
 const DOING: &str = "history";
@@ -40,11 +41,11 @@ const NOTHING: &str = "no plan was applied from this machine yet";
 const CLUSTERS_MAX: usize = 3;
 
 pub async fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> {
-    // Verify and export read the journal alone: a broken config does not matter to them.
+    // Export reads the journal alone: a broken config does not matter to it.
     match &args.what {
         None => list(context).await,
         Some(HistoryWhat::Show { entry }) => show(context, entry).await,
-        Some(HistoryWhat::Verify) => verify(context),
+        Some(HistoryWhat::Verify) => verify(context).await,
         Some(HistoryWhat::Export) => export(context),
     }
 }
@@ -97,16 +98,19 @@ async fn show(context: &Context, asked: &str) -> Result<u8, CliError> {
     Ok(0)
 }
 
-fn verify(context: &Context) -> Result<u8, CliError> {
+async fn verify(context: &Context) -> Result<u8, CliError> {
+    let settings = context.config()?.settings;
     let (message, code) = match read(context) {
         Ok(history) => match (history.torn, history.lines.last()) {
             (Some(tail), _) => (torn_message(tail), DAMAGED),
-            (None, None) => (NOTHING.to_owned(), 0),
+            (None, None) => with_published(context, settings, &history, NOTHING.to_owned()).await,
             (None, Some(last)) => {
                 let plans = count(entries(&history).len(), "plan");
                 let records = count(history.lines.len(), "record");
                 let begun = compaction_note(context, &history);
-                (format!("the journal is intact: {records} of {plans}, last hash sha256:{}{begun}", hex(&last.hash)), 0)
+                let intact =
+                    format!("the journal is intact: {records} of {plans}, last hash {}{begun}", last.hash_text());
+                with_published(context, settings, &history, intact).await
             }
         },
         Err(OperateError::Journal(error @ JournalError::Damaged { .. })) => {
@@ -116,6 +120,33 @@ fn verify(context: &Context) -> Result<u8, CliError> {
     };
     print(&format!("{}\n", context.terminal.safe(&message)))?;
     Ok(code)
+}
+
+/// Adds the comparison with the published hash to the message about an intact chain.
+async fn with_published(context: &Context, settings: Settings, history: &History, intact: String) -> (String, u8) {
+    let Some(target) = settings.publish.clone() else { return (intact, 0) };
+    let session = context.session(settings);
+    let published = match read_published(&session, &target).await {
+        Ok(Some(published)) => published,
+        Ok(None) if history.lines.is_empty() => return (intact, 0),
+        Ok(None) => {
+            let why = format!("nothing is published for this machine in {target}; the next run publishes the hash");
+            return (format!("{intact}; {why}"), DAMAGED);
+        }
+        Err(why) => return (format!("{intact}; the published hash in {target} cannot be read: {why}"), DAMAGED),
+    };
+    match compare_published(&history.lines, &published) {
+        PublishedHash::Found { newer: 0 } => (format!("{intact}; {target} has the same hash"), 0),
+        PublishedHash::Found { newer } => {
+            let newer = count(newer, "record");
+            (format!("{intact}; {target} has {published}, {newer} earlier"), 0)
+        }
+        PublishedHash::NotFound { last } => {
+            let last = last.map_or_else(|| "no record".to_owned(), |last| format!("last hash {last}"));
+            let why = format!("the journal was cut or replaced: it has {last}, and {target} has {published}");
+            (format!("{why}; restore the journal, or find out who changed it"), DAMAGED)
+        }
+    }
 }
 
 fn export(context: &Context) -> Result<u8, CliError> {

@@ -82,7 +82,7 @@ async fn current(fleet: &Fleet, update: Update) -> Result<Update, OperateError> 
                 let held = live.judgements().get(&id).cloned().map(Arc::new);
                 (id, held)
             };
-            Update { findings: update.findings.into_keys().map(now).collect(), clusters: update.clusters }
+            Update { findings: update.findings.into_keys().map(now).collect(), ..update }
         })
         .await
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::{Config, parse_accepted, parse_config};
@@ -38,6 +38,8 @@ pub enum ConfigError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("config {} can be written by others (mode {mode:o}); run chmod go-w {}", .path.display(), .path.display())]
     WritableByOthers { path: PathBuf, mode: u32 },
+    #[error("config {} belongs to user {uid}; make a copy of your own", .path.display())]
+    OwnedByAnother { path: PathBuf, uid: u32 },
     #[error("{}", Lines { path, problems })]
     Wrong { path: PathBuf, problems: Vec<ConfigProblem> },
 }
@@ -106,16 +108,21 @@ fn wrong(path: &Path, text: &str, problems: Vec<SettingsProblem>) -> ConfigError
     ConfigError::Wrong { path: path.to_owned(), problems }
 }
 
-/// Reads the file; none when it is missing. The config decides what may be written and sent: a file that others can write is
+/// Reads the file; none when it is missing. A link whose target is missing is a config that cannot be read: its rules
+/// would be lost without a word. The config decides what may be written and sent: a file that others can write is
 /// refused. Links are followed and pipes are read.
 fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
     let failed = |source: io::Error| ConfigError::Unreadable { path: path.to_owned(), source };
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
     let mode = found.permissions().mode() & 0o777;
+    let is_foreign = ![0, rustix::process::geteuid().as_raw()].contains(&found.uid());
+    if found.is_file() && is_foreign {
+        return Err(ConfigError::OwnedByAnother { path: path.to_owned(), uid: found.uid() });
+    }
     if found.is_file() && mode & 0o022 != 0 {
         return Err(ConfigError::WritableByOthers { path: path.to_owned(), mode });
     }

@@ -18,6 +18,7 @@ mod duration;
 mod egress;
 mod exec;
 mod file;
+mod journal;
 mod rules;
 mod safety;
 
@@ -43,8 +44,8 @@ pub struct Config {
     pub console: ConsoleSettings,
 }
 
-const KNOWN_KEYS: [&str; 10] =
-    ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "exec", "budgets", "console"];
+const KNOWN_KEYS: [&str; 11] =
+    ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "exec", "budgets", "journal", "console"];
 
 /// Parses a config. Relative paths in it are relative to `folder`.
 ///
@@ -64,6 +65,7 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
             egress: egress::read(&root, &mut problems),
             exec_allow: exec::read(&root, &mut problems),
             budgets: budgets::read(&root, &mut problems),
+            publish: journal::read(&root, folder, &mut problems),
         },
         domains: domains::read(&root, entries, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::*;
@@ -8,9 +8,9 @@ use trueup_checks::testing::NoSubjects;
 use trueup_checks::{Check, Pass, Touched};
 use trueup_core::engine::{CheckName, Glob, PolicyEffect, PolicyRule, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
-use trueup_net::{Egress, Exemption, HostPort};
 use trueup_fleet::budgets::Budgets;
-use trueup_operate::{CloudAccount, CloudKey, Safety};
+use trueup_net::{Egress, Exemption, HostPort};
+use trueup_operate::{CloudAccount, CloudKey, PublishTarget, Safety};
 
 /// A check with one setting, unknown to the config module.
 struct Probe {
@@ -323,6 +323,57 @@ fn a_named_file_must_exist_and_the_default_file_may_be_missing() {
     assert!(read_config(&ConfigFile::Nowhere, &ENTRIES).is_ok());
     let a_folder = ConfigFile::Default(folder.path().to_owned());
     assert!(matches!(read_config(&a_folder, &ENTRIES), Err(ConfigError::Unreadable { .. })), "a folder, not a file");
+}
+
+#[test]
+fn a_default_config_that_cannot_be_read_whole_is_an_error_and_never_the_defaults() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink(at("unmounted/config.toml"), at("dangling.toml")).unwrap();
+    std::os::unix::fs::symlink(at("loop.toml"), at("loop.toml")).unwrap();
+    std::fs::write(at("file"), "").unwrap();
+    std::fs::write(at("long.toml"), "#".repeat(17 << 20)).unwrap();
+    std::fs::write(at("bytes.toml"), b"# \xff").unwrap();
+    for name in ["dangling.toml", "loop.toml", "file/config.toml", "long.toml", "bytes.toml"] {
+        let read = read_config(&ConfigFile::Default(at(name)), &ENTRIES);
+        assert!(matches!(read, Err(ConfigError::Unreadable { .. })), "case: {name}: {read:?}");
+    }
+    std::fs::write(at("ours.toml"), "").unwrap();
+    std::fs::set_permissions(at("ours.toml"), std::os::unix::fs::PermissionsExt::from_mode(0o620)).unwrap();
+    let writable = read_config(&ConfigFile::Default(at("ours.toml")), &ENTRIES);
+    assert!(matches!(writable, Err(ConfigError::WritableByOthers { mode: 0o620, .. })), "{writable:?}");
+}
+
+#[test]
+fn the_journal_is_published_to_a_file_or_a_config_map() {
+    let publish = |text: &str| {
+        let read = parse_config(&format!("[journal]\npublish = {text}\n"), Path::new("/etc/trueup"), &ENTRIES);
+        read.map(|config| config.settings.publish.unwrap()).map_err(|problems| problems[0].message.clone())
+    };
+    let config_map = |context: &str| {
+        Ok(PublishTarget::ConfigMap {
+            context: context.to_owned(),
+            namespace: "audit".to_owned(),
+            name: "t.1".to_owned(),
+        })
+    };
+    let not_three = || Err("`configmap` in [journal.publish] is not context/namespace/name".to_owned());
+    let cases = [
+        ("{ file = \"hashes\" }", Ok(PublishTarget::File("/etc/trueup/hashes".into()))),
+        ("{ configmap = \"hub/audit/t.1\" }", config_map("hub")),
+        ("{ configmap = \"audit/api-hub:6443/kube:admin/audit/t.1\" }", config_map("audit/api-hub:6443/kube:admin")),
+        ("{ configmap = \"audit/t.1\" }", not_three()),
+        ("{ configmap = \"hub/au dit/t.1\" }", not_three()),
+        ("{ configmap = \"hub/audit/..%2F\" }", not_three()),
+        ("{}", Err("`publish` in [journal] needs one of `file` and `configmap`".to_owned())),
+        (
+            "{ file = \"x\", configmap = \"hub/audit/t.1\" }",
+            Err("`publish` in [journal] takes one of `file` and `configmap`, and has both".to_owned()),
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(publish(text), expected, "case: {text}");
+    }
 }
 
 #[test]

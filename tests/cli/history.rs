@@ -126,6 +126,44 @@ the last 194 bytes of the journal, from byte 2975, are an incomplete record: an 
 }
 
 #[test]
+fn verify_finds_a_cut_at_a_record_boundary_by_the_published_hash() {
+    let dir = with_two_plans();
+    let config = dir.path().join(".config/trueup/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    let published = dir.path().join("hashes");
+    fs::write(&config, format!("[journal]\npublish = {{ file = {:?} }}\n", published.display().to_string())).unwrap();
+    let intact = history(&dir, &["verify"]);
+    assert!(intact.contains("nothing is published for this machine in $TMP/hashes") && intact.ends_with("exit 3\n"));
+    let last = |said: &str| said.split("last hash ").nth(1).unwrap()[..71].to_owned();
+    let hash = last(&intact);
+    // What a run publishes: time, machine and user, hash.
+    let host = fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "this-machine" } else { host.trim() };
+    fs::write(&published, format!("2026-11-16T10:00:00Z {host}.unknown-user {hash}\n")).unwrap();
+    let same = history(&dir, &["verify"]);
+    assert!(same.contains("; $TMP/hashes has the same hash\n") && same.ends_with("exit 0\n"), "{same}");
+
+    let path = state_path(&dir).join("journal");
+    fs::remove_file(&path).unwrap();
+    let folder = StateFolder::prepare(&state_path(&dir)).unwrap();
+    let mut opened = Journal::open(&folder, &Holder { name: "a test".to_owned(), pid: 1 }).unwrap();
+    opened.journal.append(&records()[..7]).unwrap();
+    let kept = opened.journal.last_hash().unwrap();
+    drop(opened);
+    let expected = format!(
+        "the journal was cut or replaced: it has last hash {kept}, and $TMP/hashes has {hash}; restore the journal, or \
+         find out who changed it\n----- stderr\n----- exit 3\n"
+    );
+    assert_eq!(history(&dir, &["verify"]), expected);
+    fs::remove_file(&path).unwrap();
+    assert!(history(&dir, &["verify"]).contains("it has no record, and"), "an emptied journal");
+    fs::remove_file(&published).unwrap();
+    fs::create_dir(&published).unwrap();
+    let unreadable = history(&dir, &["verify"]);
+    assert!(unreadable.contains("cannot be read") && unreadable.ends_with("exit 3\n"), "{unreadable}");
+}
+
+#[test]
 fn a_damaged_journal_is_not_shown_as_intact() {
     let dir = with_two_plans();
     let path = state_path(&dir).join("journal");

@@ -21,6 +21,7 @@ mod act_secrets;
 mod after;
 mod apply;
 mod aws_secrets;
+mod clock;
 mod console_secrets;
 mod doctor;
 mod edited_plans;

@@ -2,14 +2,15 @@
 //!
 //! Invariants: what is forbidden is stated here by target and verb, apart from the gates that enforce it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use trueup_core::engine::journal::StateFolder;
 use trueup_core::engine::{FreezeWindow, Glob, MarkKey, PolicyEffect, PolicyRule, Tier, Verb};
-use trueup_core::world::{ClusterName, RiskClass};
+use trueup_core::world::{ClockSkew, ClusterName, RiskClass};
 use trueup_fleet::connect::Env;
 use trueup_operate::{ClusterRule, ClusterRules, Contexts, Events, PlanRequest, Session, Settings};
 
@@ -109,6 +110,13 @@ impl Configuration {
         is_unverified.then(|| ClusterName::new(Site::name(0))).into_iter().collect()
     }
 
+    /// The clocks that differ from the engine's: two minutes, in the first cluster.
+    pub fn clocks(&self, now: Timestamp) -> BTreeMap<ClusterName, ClockSkew> {
+        let is_off = matches!(self.shut, Some(Kind::GateClock | Kind::ConfigClock));
+        let behind = ClockSkew::measure(now - SignedDuration::from_mins(2), now, Duration::ZERO);
+        is_off.then(|| (ClusterName::new(Site::name(0)), behind)).into_iter().collect()
+    }
+
     /// The gate that keeps a target from being written to; nothing when it may be.
     pub fn forbids(&self, target: &Target, verb: Verb) -> Option<Kind> {
         let (is_first, is_delete) = (target.site == 0, verb == Verb::Delete);
@@ -132,7 +140,7 @@ impl Configuration {
             | Kind::ConfigTier => is_first,
             Kind::ConfigClass => is_first && is_delete,
             Kind::GateSettling | Kind::GateBrake => is_delete,
-            Kind::GateNotComplete => is_delete && is_first,
+            Kind::GateNotComplete | Kind::GateClock | Kind::ConfigClock => is_delete && is_first,
             Kind::GateDependency => self.waiting.as_ref() == Some(target),
             _ => false,
         };

@@ -52,11 +52,12 @@ pub struct UndoProfile {
     pub crash_at: Option<u32>,
 }
 
-const CONFIG_CHANGES: [Kind; 8] = [
+const CONFIG_CHANGES: [Kind; 9] = [
     Kind::ConfigReadOnly,
     Kind::ConfigKillSwitch,
     Kind::ConfigFreeze,
     Kind::ConfigInsecure,
+    Kind::ConfigClock,
     Kind::ConfigAccess,
     Kind::ConfigDeny,
     Kind::ConfigTier,
@@ -106,12 +107,13 @@ const INCIDENTS: [Kind; 10] = [
     Kind::SealFails,
 ];
 
-const GATES: [Kind; 12] = [
+const GATES: [Kind; 13] = [
     Kind::GateReadOnly,
     Kind::GateKillSwitch,
     Kind::GateFreeze,
     Kind::GateIdentity,
     Kind::GateInsecure,
+    Kind::GateClock,
     Kind::GateNotComplete,
     Kind::GateSettling,
     Kind::GateAccess,

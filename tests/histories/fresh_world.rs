@@ -220,6 +220,7 @@ impl FreshWorld for HistoryWorld {
         let view = world.view(now);
         let mut conditions = Conditions { backup: BackupCheck::Possible, ..Conditions::at(now) };
         conditions.unverified_tls = configuration.unverified();
+        conditions.clocks = configuration.clocks(now);
         conditions.held = judgements.held_for(view);
         Ok(question(&WorldNow { view, judgements, checks, conditions }))
     }

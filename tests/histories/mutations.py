@@ -58,6 +58,7 @@ MUTATIONS = [
     gate("freeze", "freeze::freeze"),
     gate("identity", "cluster::identity"),
     gate("insecure", "cluster::insecure"),
+    gate("clock", "clock::clock"),
     gate("not complete", "evidence::not_complete"),
     gate("ownership", "evidence::ownership"),
     gate("settling", "evidence::settling"),
@@ -147,8 +148,8 @@ MUTATIONS = [
      "        true => settled.min(Duration::ZERO),\n        false => settled,\n    });"),
     (ADMIT, ".filter(|entry| entry.plan == plan)",
      ".filter(|entry| entry.plan == plan || MUTANT(operate: an earlier run of the same plan))"),
-    (WRITE, "        let why = self.conflict(reading)?;\n",
-     "        let why = self.conflict(reading).filter(|_| !MUTANT(read before a send))?;\n"),
+    (WRITE, "        let Some(why) = self.conflict(reading) else {",
+     "        let Some(why) = self.conflict(reading).filter(|_| !MUTANT(read before a send)) else {"),
     (SEND, '{ "uid": uid, "resourceVersion": resource_version },\n',
      '{\n                        "uid": (!MUTANT(uid precondition) && !MUTANT(both preconditions)).then_some(uid),\n'
      '                        "resourceVersion": (!MUTANT(resourceVersion precondition)'

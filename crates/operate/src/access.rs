@@ -89,3 +89,55 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
     let Status { allowed, reason } = review.status;
     Ok(if allowed { AccessAnswer::Allowed } else { AccessAnswer::Denied { message: reason } })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{Response, StatusCode};
+    use trueup_core::world::ClusterName;
+
+    /// A server that answers every review with this.
+    fn answering(status: u16, body: &'static str) -> kube::Client {
+        let service = tower::service_fn(move |_: Request<Body>| {
+            let mut response = Response::new(Body::from(body.as_bytes().to_vec()));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            async { Ok::<_, std::convert::Infallible>(response) }
+        });
+        kube::Client::new(service, "default")
+    }
+
+    #[tokio::test]
+    async fn only_a_review_that_says_allowed_is_a_permission() {
+        let question = AccessQuestion {
+            cluster: ClusterName::new("a"),
+            verb: "delete",
+            group: "",
+            resource: "secrets",
+            namespace: None,
+        };
+        let cases = [
+            ("allowed", 201, r#"{"status":{"allowed":true}}"#, "allowed"),
+            ("denied", 201, r#"{"status":{"allowed":false,"reason":"no"}}"#, "denied"),
+            ("403 with allowed", 403, r#"{"status":{"allowed":true}}"#, "unknown"),
+            ("404: no such API", 404, r#"{"kind":"Status"}"#, "unknown"),
+            ("500", 500, "", "unknown"),
+            ("no status", 201, "{}", "unknown"),
+            ("an empty status", 201, r#"{"status":{}}"#, "unknown"),
+            ("allowed as text", 201, r#"{"status":{"allowed":"true"}}"#, "unknown"),
+            ("allowed as null", 201, r#"{"status":{"allowed":null}}"#, "unknown"),
+            ("a web page", 200, "<html>true</html>", "unknown"),
+            ("nothing", 200, "", "unknown"),
+            ("cut short", 200, r#"{"status":{"allowed":tr"#, "unknown"),
+        ];
+        for (case, status, body, expected) in cases {
+            let found = match ask_one(&answering(status, body), &question).await {
+                AccessAnswer::Allowed => "allowed",
+                AccessAnswer::Denied { .. } => "denied",
+                AccessAnswer::Unknown { .. } => "unknown",
+            };
+            assert_eq!(found, expected, "case: {case}");
+        }
+        let unconnected = ask(vec![(question.clone(), None)]).await;
+        assert!(matches!(unconnected[&question], AccessAnswer::Unknown { .. }));
+    }
+}

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::error::OperateError;
 use crate::fleet::Fleet;
+use crate::publish::publish;
 use crate::recheck::Rechecker;
 use crate::recover::{is_same, left_open, ports_of, recover_open, report_open};
 use crate::state::{SafetySwitches, State, WallTime, compact_journal, open_state};
@@ -17,7 +18,7 @@ use trueup_core::engine::executor::{
 };
 use trueup_core::engine::journal::entries;
 use trueup_core::engine::{Action, ApprovedPlan, TargetRecord, TargetSource};
-use trueup_core::world::{Cluster, ClusterName};
+use trueup_core::world::{ClockSkew, Cluster, ClusterName};
 use trueup_fleet::live::Live;
 
 /// How a plan is applied.
@@ -47,19 +48,24 @@ pub async fn apply(
 ) -> Result<Report, OperateError> {
     let session = fleet.session();
     let State { mut journal, records, vault } = open_state(session, "apply")?;
+    let opened_at = journal.last_hash();
     let targets: Vec<TargetRecord> = approved.reached().into_iter().cloned().collect();
     let connected = move |live: &Live| {
         let names = live_names(live, &targets)?;
         let clusters = ports_of(live, &names);
         let open = left_open(live, &records);
-        Ok::<_, OperateError>((names, clusters, open, records))
+        let clocks: Vec<ClockSkew> = names.values().filter_map(|name| live.clock(name)).collect();
+        Ok::<_, OperateError>((names, clusters, clocks, open, records))
     };
-    let (names, clusters, open, mut records) = fleet.ask(connected).await??;
+    let (names, clusters, clocks, open, mut records) = fleet.ask(connected).await??;
     let (resolved, still_open) = recover_open(session, &mut journal, open).await?;
     report_open(session, &still_open);
     records.extend(resolved);
     let earlier = entries(&records);
-    compact_journal(session, &mut journal, &records, &vault)?;
+    compact_journal(session, &mut journal, &records, &vault, clocks)?;
+    if journal.last_hash() != opened_at {
+        publish(session, journal.last_hash()).await;
+    }
     let mut recheck = Rechecker::new(fleet.clone(), names, approved.plan().clone());
     let settings = RunSettings {
         who: session.user(),
@@ -77,7 +83,9 @@ pub async fn apply(
         stop,
         progress,
     };
-    Ok(resume(approved, settings, ports, &earlier).await)
+    let report = resume(approved, settings, ports, &earlier).await;
+    publish(session, journal.last_hash()).await;
+    Ok(report)
 }
 
 /// The live cluster behind each cluster the plan writes to or copies from.

@@ -5,7 +5,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use trueup_core::world::ClusterName;
+use trueup_core::world::{ClockSkew, ClusterName};
+
+/// How many clocks a notice names.
+const CLOCKS_NAMED_MAX: usize = 3;
 
 /// Where events go. Cheap to clone.
 #[derive(Clone)]
@@ -33,6 +36,8 @@ pub enum Notice {
     Late { clusters: Vec<ClusterName>, seconds: u64 },
     /// A cluster, or a collection of it, that could not be read.
     Cluster { cluster: ClusterName, why: String },
+    /// The clocks of these clusters and of this machine differ too much for deletes.
+    Clocks(Vec<(ClusterName, ClockSkew)>),
     /// The last record of the journal was incomplete and was removed.
     JournalTruncated { offset: u64 },
     /// The journal cannot be read for tombstones.
@@ -45,6 +50,8 @@ pub enum Notice {
     NoClusters { why: String },
     /// Plans past `[safety] keep` were dropped from the journal.
     Compacted { plans: usize, days: i64 },
+    /// The journal's last hash was not published.
+    NotPublished { target: String, why: String },
     /// The kubeconfig changed and cannot be used.
     Kubeconfig { why: String },
     /// Snapshots cannot be probed.
@@ -83,6 +90,7 @@ impl fmt::Display for Notice {
                 }
             }
             Self::Cluster { cluster, why } => write!(f, "cluster {cluster}: {why}"),
+            Self::Clocks(clocks) => f.write_str(&clock_message(clocks)),
             Self::JournalTruncated { offset } => {
                 write!(f, "the journal ended in an incomplete record at byte {offset}, which was removed")
             }
@@ -94,11 +102,23 @@ impl fmt::Display for Notice {
                 let plural = if *plans == 1 { "" } else { "s" };
                 write!(f, "dropped {plans} plan{plural} older than {days} days from the journal, with their backups")
             }
+            Self::NotPublished { target, why } => {
+                write!(f, "the journal's last hash was not published to {target}: {why}")
+            }
             Self::Kubeconfig { why } => write!(f, "the kubeconfig changed and is ignored: {why}"),
             Self::PluginNotKept { why } => write!(f, "the credential plugin is asked about again next time: {why}"),
             Self::ProbeOfSnapshot => f.write_str("--probe: a snapshot cannot be probed"),
         }
     }
+}
+
+fn clock_message(clocks: &[(ClusterName, ClockSkew)]) -> String {
+    let named = clocks.iter().take(CLOCKS_NAMED_MAX);
+    let mut named: Vec<String> = named.map(|(cluster, skew)| format!("the clock of {cluster} is {skew}")).collect();
+    if clocks.len() > CLOCKS_NAMED_MAX {
+        named.push(format!("{} more clusters differ", clocks.len() - CLOCKS_NAMED_MAX));
+    }
+    format!("{}; deletes there are blocked until the wrong clock is corrected", named.join(", "))
 }
 
 #[cfg(test)]

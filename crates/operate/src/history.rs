@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::error::OperateError;
 use crate::event::Notice;
 use crate::fleet::{Fleet, MakeLive};
+use crate::publish::publish;
 use crate::recover::{StillOpen, every_open, left_open, recover_open, unreachable};
 use crate::session::Session;
 use trueup_core::engine::journal::{self, ActionEntry, Entry, History, Journal, Opened, entries, open_intents};
@@ -108,6 +109,7 @@ pub async fn read_recovered(session: &Session, operation: &str, reach: &mut Reac
     };
     let left = fleet.ask(move |live| left_open(live, &records)).await?;
     let open = recover_open(session, &mut journal, left).await?.1;
+    publish(session, journal.last_hash()).await;
     drop(journal);
     Ok(Recovered { history: journal::read(&folder)?, open })
 }

@@ -15,7 +15,7 @@ use crate::session::Session;
 use trueup_checks::judgements::explained;
 use trueup_core::engine::vault::check_possible;
 use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Verb};
-use trueup_core::world::{ClusterName, Gap, GapCause, Link, View};
+use trueup_core::world::{ClockSkew, ClusterName, Gap, GapCause, Link, View};
 use trueup_fleet::connect::TlsTrust;
 use trueup_fleet::live::{AskAfter, Live, Settled};
 
@@ -76,6 +76,10 @@ impl Fleet {
         let notices = self.ask(move |live| notices(live, &waiting)).await?;
         let reading = if notices.is_empty() { InputReading::Whole } else { InputReading::Gaps };
         notices.into_iter().for_each(|notice| self.session().events.notice(notice));
+        let clocks = self.ask(excessive_skews).await?;
+        if !clocks.is_empty() {
+            self.session().events.notice(Notice::Clocks(clocks));
+        }
         Ok(Observed { reading, late })
     }
 
@@ -160,6 +164,13 @@ fn notices(live: &Live, late: &[ClusterName]) -> Vec<Notice> {
     notices
 }
 
+/// The clusters whose clock differs too much from the local one.
+fn excessive_skews(live: &Live) -> Vec<(ClusterName, ClockSkew)> {
+    let names = live.view().clusters().map(|cluster| &cluster.name);
+    let skews = names.filter_map(|name| Some((name.clone(), live.clock(name)?)));
+    skews.filter(|(_, skew)| skew.is_excessive()).collect()
+}
+
 /// What the clusters add to the gates, except permissions, which have to be asked for.
 pub(crate) fn conditions(live: &Live) -> Conditions {
     let mut conditions = Conditions::at(Timestamp::now());
@@ -173,6 +184,7 @@ pub(crate) fn conditions(live: &Live) -> Conditions {
             }
             Some(TlsTrust::Verified | TlsTrust::Loopback) | None => {}
         }
+        conditions.clocks.extend(live.clock(&cluster.name).map(|skew| (cluster.name.clone(), skew)));
     }
     conditions.held = live.judgements().held_for(live.view());
     conditions

@@ -33,6 +33,8 @@ pub struct Settings {
     pub exec_allow: Option<Vec<String>>,
     /// `[budgets]`: how much a cluster may make this program read and keep.
     pub budgets: Budgets,
+    /// `[journal] publish`: where the journal's last hash is published after each run.
+    pub publish: Option<PublishTarget>,
 }
 
 /// The rules of `[[clusters]]` in the order of the file. The first that matches a name wins.
@@ -78,6 +80,15 @@ pub struct CloudAccount {
     pub endpoints: BTreeMap<String, String>,
     /// Clusters whose objects may point into this account.
     pub management_clusters: Vec<Glob>,
+}
+
+/// Where the journal's last hash is published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PublishTarget {
+    /// A line is appended to this file after each run.
+    File(PathBuf),
+    /// One key of a ConfigMap is replaced after each run.
+    ConfigMap { context: String, namespace: String, name: String },
 }
 
 /// Where an API key is stored.

@@ -1,5 +1,6 @@
 //! Builders for tests.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::event::testing::recorded;
@@ -32,7 +33,16 @@ pub fn snapshot_of(name: &str) -> Made {
 
 /// A session without configuration, environment or state folder.
 pub fn session() -> Arc<Session> {
-    Arc::new(Session {
+    Arc::new(bare_session())
+}
+
+/// The same with a state folder.
+pub fn session_at(state: PathBuf) -> Session {
+    Session { state: Some(state), ..bare_session() }
+}
+
+fn bare_session() -> Session {
+    Session {
         settings: Settings::default(),
         env: Env::default(),
         contexts: Contexts::default(),
@@ -41,7 +51,7 @@ pub fn session() -> Arc<Session> {
         allow_insecure_writes: false,
         plugins: PluginPolicy::Any,
         events: recorded().0,
-    })
+    }
 }
 
 /// A plan without findings or actions.

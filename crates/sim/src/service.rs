@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Response};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, RETRY_AFTER, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use http_body::Body;
 use http_body_util::BodyExt;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::api::{Answer, Identity, Query, Reply, Request};
 use super::body::SimBody;
@@ -69,12 +71,14 @@ impl SimService {
         if self.cluster.version() != before {
             self.cluster.changed().notify_waiters();
         }
-        match answer {
-            Answer::Reply(reply) => Ok(respond(reply)),
-            Answer::Watch(id) => Ok(stream(SimBody::watch(self.cluster, id))),
-            Answer::Lost => Err(ConnectionReset),
+        let mut response = match answer {
+            Answer::Reply(reply) => respond(reply),
+            Answer::Watch(id) => stream(SimBody::watch(self.cluster, id)),
+            Answer::Lost => return Err(ConnectionReset),
             Answer::Silence => std::future::pending().await,
-        }
+        };
+        response.headers_mut().extend(date_header(now));
+        Ok(response)
     }
 
     fn caller(&self, headers: &HeaderMap) -> Option<Identity> {
@@ -94,6 +98,12 @@ impl SimService {
 }
 
 impl_tower_service!(SimService, SimBody, ConnectionReset);
+
+/// The `Date` of a response: the virtual time of its server. No header where HTTP has no such date.
+pub fn date_header(now: Timestamp) -> Option<(HeaderName, HeaderValue)> {
+    let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now).ok()?;
+    Some((DATE, HeaderValue::from_str(&date).ok()?))
+}
 
 /// Converts a reply of the core to HTTP.
 pub fn respond(reply: Reply) -> Response<SimBody> {

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::console::table::ListState;
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
+use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, RiskClass};
 
 #[derive(Debug, Default)]
 pub struct FleetSheet {
     clusters: BTreeMap<ClusterName, Cluster>,
+    /// Clocks that differ too much from the local one.
+    clocks: BTreeMap<ClusterName, ClockSkew>,
     /// In list order, filtered.
     rows: Vec<FleetRow>,
     names: Vec<ClusterName>,
@@ -62,6 +64,19 @@ impl FleetSheet {
             Some(cluster) => self.clusters.insert(name, cluster),
             None => self.clusters.remove(&name),
         };
+    }
+
+    /// Takes in a clock that differs too much from the local one, or that it no longer does.
+    pub fn put_clock(&mut self, name: ClusterName, clock: Option<ClockSkew>) {
+        match clock {
+            Some(clock) => self.clocks.insert(name, clock),
+            None => self.clocks.remove(&name),
+        };
+    }
+
+    /// The clocks that differ too much from the local one.
+    pub fn clocks(&self) -> &BTreeMap<ClusterName, ClockSkew> {
+        &self.clocks
     }
 
     /// Shows only clusters with all of these words in their name, class or source.

@@ -10,7 +10,7 @@
 
 mod background;
 mod color;
-mod decode;
+pub mod decode;
 mod guard;
 mod input;
 mod panic;

@@ -49,8 +49,11 @@ pub fn toggle_pause(model: &mut Model) -> Effects {
 }
 
 fn apply(model: &mut Model, update: Update) -> Effects {
-    let Update { findings, clusters } = update;
-    let mut effects = Effects { redraw: !clusters.is_empty(), ..Effects::default() };
+    let Update { findings, clusters, clocks } = update;
+    let mut effects = Effects { redraw: !clusters.is_empty() || !clocks.is_empty(), ..Effects::default() };
+    for (name, clock) in clocks {
+        model.fleet.put_clock(name, clock);
+    }
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
     let arriving = arriving(model);

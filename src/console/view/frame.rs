@@ -85,6 +85,9 @@ fn header_right(model: &Model, ellipsis: &str) -> Line {
         let waiting = paused.waiting.findings.len() + paused.waiting.clusters.len();
         line = line.and(format!("PAUSED {time}, {waiting} waiting"), Role::Warn).and("  ", Role::Text);
     }
+    if let Some(words) = clock_words(model) {
+        line = line.and(words, Role::Error).and("  ", Role::Text);
+    }
     if model.read_only().is_some() {
         line = line.and("read-only", Role::ReadOnly).and("  ", Role::Text);
     }
@@ -100,6 +103,18 @@ fn header_right(model: &Model, ellipsis: &str) -> Line {
         (None, None) => ("no plan".to_owned(), Role::Muted),
     };
     line.and(plan.0, plan.1)
+}
+
+/// `clock -9 d`, or `clock +3 min of mgmt` where not all clusters are off by the same.
+fn clock_words(model: &Model) -> Option<String> {
+    let clocks = model.fleet.clocks();
+    let (name, skew) = clocks.first_key_value()?;
+    let others = clocks.len() - 1;
+    let is_same = clocks.values().all(|other| other.short() == skew.short());
+    Some(match (is_same, others) {
+        (true, _) => format!("clock {}", skew.short()),
+        (false, others) => format!("clock {} of {name}, {others} more", skew.short()),
+    })
 }
 
 /// The tabs of all screens.

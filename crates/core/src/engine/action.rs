@@ -141,6 +141,7 @@ named_enum! {
         Ownership = "ownership",
         EmptySet = "empty-set",
         Brake = "brake",
+        Clock = "clock",
         Access = "access",
         Policy = "policy",
         Backup = "backup",
@@ -320,8 +321,8 @@ mod tests {
         let verbs = "create apply update label annotate patch delete tag untag re-own";
         let reasons = "no-referrer source-removed cluster-deleted oidc-available oidc-not-wanted no-owner missing \
                        differs stale not-labelled not-tagged user-tag moved";
-        let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake access \
-                     policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
+        let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake clock \
+                     access policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
                      deleting";
         let undos = "restore-from-backup remove-what-was-added delete-what-was-created put-tags-back none";
         assert_eq!(said(verbs, Verb::as_str), verbs);

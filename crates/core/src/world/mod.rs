@@ -6,6 +6,7 @@
 //! Elsewhere: IO, clocks (time is a value), and any opinion about what is right.
 
 mod change;
+mod clock;
 mod cluster;
 mod collection;
 mod fact;
@@ -20,6 +21,7 @@ pub mod shape;
 mod view;
 
 pub use change::{Change, ChangeSet, What};
+pub use clock::{CLOCK_SKEW_MAX, ClockSkew, TrustedNow};
 pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Kinds, Link, Provider, RiskClass, Served};
 pub use collection::{AnyCollection, Applied, Collection, Delta, Standing, keys_bytes};
 pub use fact::{Fact, FactBatch, FactKind, Interner};

@@ -33,7 +33,7 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::connect::{Clock, Connection, Connector, Env, LinkError, TlsTrust};
+use crate::connect::{Clock, Connection, Connector, Env, LinkError, ServerClock, TlsTrust};
 use crate::live::{ClusterAccount, Member};
 use kube_adapter::KubeAdapter;
 use trueup_core::engine::CloudRef;
@@ -260,6 +260,7 @@ impl Connector for AccountConnector {
             tls: TlsTrust::InProcess,
             server: self.adapter.server(),
             proxy: None,
+            clock: ServerClock::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

@@ -11,7 +11,7 @@ use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
 use super::plugins::PluginPolicy;
-use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, TlsTrust};
+use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, ServerClock, TlsTrust};
 use crate::clouds::AccountPort;
 use trueup_core::world::{Gap, GapCause};
 
@@ -119,6 +119,7 @@ impl Connector for FixedConnector {
             tls: TlsTrust::InProcess,
             server: "in process".to_owned(),
             proxy: None,
+            clock: ServerClock::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

@@ -31,7 +31,7 @@ use zeroize::Zeroizing;
 use super::change_watcher::ChangeWatcher;
 use super::connector::{Connector, LinkError};
 use super::kubeconfig::{Kubeconfig, KubeconfigError, Places, Selection};
-use super::transport::{Clock, Connection, TlsTrust};
+use super::transport::{Clock, Connection, ServerClock, TlsTrust};
 
 /// Where the contexts are listed: the kind `Context` of the group `local.trueup`.
 const CONTEXTS: &str = "/apis/local.trueup/v1/contexts";
@@ -73,6 +73,7 @@ impl Connector for LocalConnector {
             tls: TlsTrust::InProcess,
             server: "this machine".to_owned(),
             proxy: None,
+            clock: ServerClock::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::connect::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
 use crate::observe::{Epoch, Observer, VersionFloor};
 use trueup_core::world::{
-    Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest, Kinds, Link,
-    Namespace, RiskClass, Scope, Served,
+    ClockSkew, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest,
+    Kinds, Link, Namespace, RiskClass, Scope, Served,
 };
 
 /// A cluster of the fleet, and the way to it.
@@ -58,6 +58,8 @@ pub(super) struct ClusterSession {
     pub judged: bool,
     /// Larger is more recent: who was needed last.
     pub needed: u64,
+    /// The excessive skew of its clock that an update has named.
+    pub clock_shown: Option<ClockSkew>,
 }
 
 impl ClusterSession {
@@ -80,7 +82,28 @@ impl ClusterSession {
             rest: Gap::new(GapCause::NotObserved, "not connected yet"),
             judged: false,
             needed: 0,
+            clock_shown: None,
         }
+    }
+
+    /// The skew of its clock, while there is a connection over which a `Date` came.
+    pub fn clock(&self) -> Option<ClockSkew> {
+        self.connection.as_ref()?.clock.skew()
+    }
+
+    /// The excessive skew to show from now on, when another one is shown.
+    pub fn clock_change(&mut self) -> Option<Option<ClockSkew>> {
+        let now = self.clock().filter(|skew| skew.is_excessive());
+        let is_shown = match (now, self.clock_shown) {
+            (Some(now), Some(shown)) => now.reads_like(shown),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if is_shown {
+            return None;
+        }
+        self.clock_shown = now;
+        Some(now)
     }
 
     /// As the world knows it.

@@ -89,7 +89,7 @@ impl Live {
     fn judge(&mut self) -> Update {
         let changes = std::mem::take(&mut self.unjudged);
         let view = self.world.view(self.ports.clock.now());
-        let mut update = Update::default();
+        let mut update = Update { clocks: std::mem::take(&mut self.clock_changes), ..Update::default() };
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
         self.judging.ran(view.now, self.ports.clock.now());
@@ -130,7 +130,10 @@ impl Live {
             .map(|session| session.member.name.clone())
             .collect();
         for name in gone {
-            self.sessions.remove(&name);
+            let removed = self.sessions.remove(&name);
+            if removed.is_some_and(|session| session.clock_shown.is_some()) {
+                self.clock_changes.insert(name.clone(), None);
+            }
             changes.extend(self.world.remove_cluster(&name));
         }
         for guest in guests {

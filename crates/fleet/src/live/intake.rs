@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::attempt::{self, Done, Opened, What};
-use super::cluster_session::Asked;
+use super::cluster_session::{Asked, ClusterSession};
 use super::session::{Live, later};
 use crate::budgets::Budget;
 use crate::connect::LinkEvent;
@@ -63,6 +63,7 @@ impl Live {
         changes.extend(more);
         self.limit_objects(&collection, changes);
         self.ports.ledger.retain(&cluster, self.world.bytes_of(&cluster));
+        self.note_clock(&cluster);
         if let Some(gap) = refused {
             self.link(&cluster, attempt::unauthorized(gap), changes);
         }
@@ -94,6 +95,14 @@ impl Live {
             What::Connected(opened) => self.connected(&cluster, *opened, changes),
             What::NotConnected(event) => self.link(&cluster, event, changes),
             What::Discovered(served) => self.discovered(&cluster, served, changes),
+        }
+        self.note_clock(&cluster);
+    }
+
+    /// Notes whether the last responses show another excessive clock skew than the last update.
+    fn note_clock(&mut self, cluster: &ClusterName) {
+        if let Some(change) = self.sessions.get_mut(cluster).and_then(ClusterSession::clock_change) {
+            self.clock_changes.insert(cluster.clone(), change);
         }
     }
 

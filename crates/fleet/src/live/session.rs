@@ -30,7 +30,9 @@ use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
-use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, Link, RiskClass, View, World};
+use trueup_core::world::{
+    ChangeSet, ClockSkew, Cluster, ClusterName, ClusterSource, CollectionId, Link, RiskClass, View, World,
+};
 
 /// How often a listing cluster's count of objects is sent.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -90,6 +92,8 @@ pub struct Live {
     pub(super) late: Update,
     /// Clusters that no update has named yet.
     pub(super) unannounced: ChangeSet,
+    /// Excessive clock skews that began, changed or ended since the last update.
+    pub(super) clock_changes: BTreeMap<ClusterName, Option<ClockSkew>>,
     /// How often anything has changed that a judgement or its explanation may rest on.
     pub(super) generation: u64,
     /// Questions that wait for lists.
@@ -148,6 +152,7 @@ impl Live {
             judging: Pacing::default(),
             late: Update::default(),
             unannounced: ChangeSet::default(),
+            clock_changes: BTreeMap::new(),
             generation: 0,
             deferred: Vec::new(),
             pace: Pace::Living,
@@ -201,6 +206,11 @@ impl Live {
     /// How far a cluster's server can be trusted, while there is a connection.
     pub fn tls(&self, cluster: &ClusterName) -> Option<TlsTrust> {
         self.sessions.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
+    }
+
+    /// How far a cluster's clock is from the local one. None: not connected, or its server sends no `Date`.
+    pub fn clock(&self, cluster: &ClusterName) -> Option<ClockSkew> {
+        self.sessions.get(cluster)?.clock()
     }
 
     /// The client of a cluster, while there is a connection.
@@ -306,7 +316,13 @@ impl Live {
         Update {
             findings: self.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect(),
             clusters: self.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect(),
+            clocks: self.shown_clocks(),
         }
+    }
+
+    fn shown_clocks(&self) -> BTreeMap<ClusterName, Option<ClockSkew>> {
+        let shown = self.sessions.iter().filter(|(_, session)| session.clock_shown.is_some());
+        shown.map(|(name, session)| (name.clone(), session.clock_shown)).collect()
     }
 
     /// The update that retracts everything that was sent, for a loop that restarts.
@@ -314,6 +330,7 @@ impl Live {
         let mut all = self.everything();
         all.findings.values_mut().for_each(|held| *held = None);
         all.clusters.values_mut().for_each(|cluster| *cluster = None);
+        all.clocks.values_mut().for_each(|clock| *clock = None);
         all
     }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod aws_failures;
 mod budgets;
+mod clocks;
 mod deletes;
 mod kubeconfig;
 mod powervs;

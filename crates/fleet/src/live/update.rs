@@ -8,13 +8,15 @@ use super::cluster_session::Member;
 use super::session::Live;
 use trueup_checks::judgements::{CurrentJudgement, FindingChange};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Cluster, ClusterName, CollectionId};
+use trueup_core::world::{ClockSkew, Cluster, ClusterName, CollectionId};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
     pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>,
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
+    /// Clocks that differ too much from the local one; nothing means that they agree again.
+    pub clocks: BTreeMap<ClusterName, Option<ClockSkew>>,
 }
 
 /// What the loop can be asked to do.
@@ -59,14 +61,15 @@ impl Update {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty() && self.clusters.is_empty()
+        self.findings.is_empty() && self.clusters.is_empty() && self.clocks.is_empty()
     }
 
     /// Adds a later update.
     pub fn merge(&mut self, later: Self) {
-        let Self { findings, clusters } = later;
+        let Self { findings, clusters, clocks } = later;
         self.findings.extend(findings);
         self.clusters.extend(clusters);
+        self.clocks.extend(clocks);
     }
 
     pub(super) fn note(&mut self, changes: Vec<FindingChange>) {

@@ -34,3 +34,15 @@ pub use observer::{Observer, ObserverSetup};
 pub use outbox::{Batch, Epoch, Inbox, Outbox, outbox};
 pub use ports::{Clock, Jitter, Ports, ProcessJitter, WallClock};
 pub use version_floor::VersionFloor;
+
+/// Reads one line of a watch and the object in it, as a watch does. Whether both could be read.
+#[cfg(any(test, feature = "testing"))]
+pub fn read_watch_line(line: &[u8], reader: &trueup_core::decode::Reader<'_>) -> bool {
+    match event::read(line) {
+        Ok(event::Event::Put(text) | event::Event::Removed(text) | event::Event::Bookmark(text)) => {
+            reader.object(text).is_ok()
+        }
+        Ok(event::Event::Failed { .. }) => true,
+        Err(_) => false,
+    }
+}

@@ -136,6 +136,10 @@ impl Server {
         }
         let mut object = existing.value.clone();
         meta::set_text(&mut object, "deletionTimestamp", &meta::api_time(call.now));
+        // A user may have stored any status.
+        if !object["status"].is_object() {
+            object["status"] = json!({});
+        }
         object["status"]["phase"] = "Terminating".into();
         meta::set_finalizers(&mut object, &options.namespace_finalizers(&existing.value));
         Ok(Outcome::Waiting(self.save(call, &name, existing, object, options)))

@@ -14,6 +14,7 @@ use super::faults::{self, AwsFaultKind};
 use super::{AwsCall, SimAws, ec2, signature, sts};
 use crate::LocalServer;
 use crate::body::SimBody;
+use crate::service::date_header;
 
 /// Why no response was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,13 @@ impl SimAwsService {
     }
 
     async fn send<B: Body<Data = Bytes>>(self, request: Request<B>) -> Result<Response<SimBody>, SimAwsError> {
+        let aws = self.aws.clone();
+        let mut response = self.handle(request).await?;
+        response.headers_mut().extend(date_header(aws.now()));
+        Ok(response)
+    }
+
+    async fn handle<B: Body<Data = Bytes>>(self, request: Request<B>) -> Result<Response<SimBody>, SimAwsError> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(|_| SimAwsError::Lost)?.to_bytes();
         let form = form(&body);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::guest::put;
 use super::kinds::{MACHINE_API, Shape, definition};
-use super::objects::{namespace, one_key};
+use super::objects::{field_mut, namespace, one_key};
 use super::provider::CopyKind;
 use crate::SimCluster;
 use crate::aws::SimAws;
@@ -92,7 +92,8 @@ impl Machines {
         let place = usize::from((ticks / TICKS_PER_CHANGE).is_multiple_of(2));
         let instance_type = BURST_TYPES[1 - place];
         let change = |set: &mut Value| {
-            set["spec"]["template"]["spec"]["providerSpec"]["value"]["instanceType"] = instance_type.into();
+            let path = ["spec", "template", "spec", "providerSpec", "value", "instanceType"];
+            *field_mut(set, &path) = instance_type.into();
         };
         let at = self.sim.now();
         // The MachineSet may have been deleted with kubectl.
@@ -107,7 +108,7 @@ impl Machines {
             { "name": "sts", "url": "https://sts.demo.invalid" },
         ]);
         let platform = json!({ "type": "AWS", "aws": { "region": REGION, "serviceEndpoints": endpoints } });
-        let change = |found: &mut Value| found["status"]["platformStatus"] = platform;
+        let change = |found: &mut Value| *field_mut(found, &["status", "platformStatus"]) = platform;
         // Without an Infrastructure object no AWS endpoint is needed.
         let _none =
             self.sim.with(|server, _| server.edit(at, "config.openshift.io/v1", "Infrastructure", "cluster", change));

@@ -58,7 +58,7 @@ pub fn copied_value(kind: CopyKind, object: &Value) -> Value {
 /// Adds labels to an object.
 pub fn labelled(mut object: Value, labels: &[&str]) -> Value {
     for label in labels {
-        object["metadata"]["labels"][*label] = "true".into();
+        *field_mut(&mut object, &["metadata", "labels", label]) = "true".into();
     }
     object
 }
@@ -136,9 +136,22 @@ pub fn condition(kind: &str, status: &str, reason: &str, message: &str, since: &
     json!({ "type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since })
 }
 
+/// The field at this path, for writing. What is no object on the way is replaced by one: users may store any shape with
+/// kubectl, and the operators of the demo go on.
+pub fn field_mut<'v>(object: &'v mut Value, path: &[&str]) -> &'v mut Value {
+    let mut at = object;
+    for name in path {
+        if !at.is_object() {
+            *at = json!({});
+        }
+        at = &mut at[*name];
+    }
+    at
+}
+
 /// Sets a condition unless it is set already.
 pub fn set_condition(object: &mut Value, wanted: Value) {
-    let conditions = &mut object["status"]["conditions"];
+    let conditions = field_mut(object, &["status", "conditions"]);
     let mut all = conditions.as_array().cloned().unwrap_or_default();
     let without_time = |condition: &Value| {
         let mut fields = condition.as_object().cloned().unwrap_or_default();

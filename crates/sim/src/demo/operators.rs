@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::guest::{CopyMarks, Edited, Guest, ObjectHandle, Operator, put};
 use super::objects::{
-    self, CLUSTER_ANNOTATION, CLUSTERS, CONSOLE, COPIES, MANAGED_LABEL, OIDC_LABEL, REFERENCED_ANNOTATION,
+    self, CLUSTER_ANNOTATION, CLUSTERS, CONSOLE, COPIES, MANAGED_LABEL, OIDC_LABEL, REFERENCED_ANNOTATION, field_mut,
 };
 use super::provider::{CopyKind, clients, providers, references};
 
@@ -93,7 +93,7 @@ fn copy_into_guest(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) -> 
         CopyMarks::ManagedOnly => &[MANAGED_LABEL],
     };
     let edited = guest.inside(kind, COPIES, name).edit(at, |copy| {
-        copy["data"][kind.key()] = value.clone();
+        *field_mut(copy, &["data", kind.key()]) = value.clone();
         *copy = objects::labelled(copy.take(), labels);
     });
     if edited == Edited::Absent {
@@ -110,7 +110,7 @@ fn copy_authentication(guest: &Guest, wanted: &Value, issuer: &Value, at: Timest
         return;
     }
     let mut spec = wanted.clone();
-    spec["serviceAccountIssuer"] = issuer.clone();
+    *field_mut(&mut spec, &["serviceAccountIssuer"]) = issuer.clone();
     guest.authentication().edit(at, |authentication| authentication["spec"] = spec);
 }
 
@@ -138,7 +138,7 @@ fn propagate(guest: &Guest, at: Timestamp) {
         return;
     };
     let paused = cluster["spec"]["pausedUntil"].clone();
-    guest.control_plane().edit(at, |plane| set_or_remove(&mut plane["spec"], "pausedUntil", paused));
+    guest.control_plane().edit(at, |plane| set_or_remove(field_mut(plane, &["spec"]), "pausedUntil", paused));
     if is_paused(&cluster, at) {
         return;
     }
@@ -154,7 +154,7 @@ fn propagate(guest: &Guest, at: Timestamp) {
     for (kind, name) in &named {
         copy_source(guest, *kind, name, at);
     }
-    guest.control_plane().edit(at, |plane| plane["spec"]["configuration"] = configuration);
+    guest.control_plane().edit(at, |plane| *field_mut(plane, &["spec", "configuration"]) = configuration);
 }
 
 /// A referenced CA that does not exist blocks the whole configuration of a HostedCluster.
@@ -167,14 +167,14 @@ fn missing_authority<'n>(guest: &Guest, named: &'n [(CopyKind, String)]) -> Opti
 fn copy_source(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) {
     let referenced = format!("{REFERENCED_ANNOTATION}{}", guest.name);
     let source = guest.outside(kind, CLUSTERS, name);
-    source.edit(at, |source| source["metadata"]["annotations"][&referenced] = "true".into());
+    source.edit(at, |source| *field_mut(source, &["metadata", "annotations", &referenced]) = "true".into());
     let Some(source) = source.get() else { return };
     let namespace = guest.control_plane_namespace();
     let belongs_to = format!("{CLUSTERS}/{}", guest.name);
     let mark = |copy: &mut Value| {
         copy["data"] = source["data"].clone();
-        copy["metadata"]["annotations"][&referenced] = "true".into();
-        copy["metadata"]["annotations"][CLUSTER_ANNOTATION] = belongs_to.into();
+        *field_mut(copy, &["metadata", "annotations", &referenced]) = "true".into();
+        *field_mut(copy, &["metadata", "annotations", CLUSTER_ANNOTATION]) = belongs_to.into();
     };
     let place = guest.outside(kind, &namespace, name);
     if place.get().is_some() {
@@ -191,7 +191,7 @@ fn report_clients(guest: &Guest, at: Timestamp) {
     let Some(authentication) = guest.authentication().get() else { return };
     let spec = &authentication["spec"];
     let reports: Vec<Value> = COMPONENTS.iter().map(|component| report(spec, component)).collect();
-    guest.authentication().edit(at, |authentication| authentication["status"]["oidcClients"] = json!(reports));
+    guest.authentication().edit(at, |found| *field_mut(found, &["status", "oidcClients"]) = json!(reports));
     for (kind, name) in references(spec) {
         if kind == CopyKind::ConfigMap {
             mirror_authority(guest, &name, at);
@@ -220,7 +220,7 @@ fn mirror_authority(guest: &Guest, name: &str, at: Timestamp) {
     let Some(copy) = guest.inside(kind, COPIES, name).get() else { return };
     let value = objects::copied_value(kind, &copy);
     let mirror = guest.inside(kind, CONSOLE, name);
-    if mirror.edit(at, |mirror| mirror["data"][kind.key()] = value.clone()) == Edited::Absent {
+    if mirror.edit(at, |mirror| *field_mut(mirror, &["data", kind.key()]) = value.clone()) == Edited::Absent {
         let mut mirror = objects::one_key(kind, CONSOLE, name, kind.key(), "");
         mirror["data"][kind.key()] = value;
         put(&guest.sim, at, mirror);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::objects::COPIES;
@@ -207,4 +207,64 @@ async fn served_guests_listen_at_the_address_in_their_kubeconfig() {
     let closed = kubeconfig_server(&scenario, "mgmt-eu", "guest-old");
     let error = tokio::net::TcpStream::connect(closed.strip_prefix("http://").unwrap()).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+}
+
+/// Writes a shape to a field of every object of a kind, as `kubectl replace` can. Fields that are not there are made.
+async fn store_everywhere(
+    scenario: &Scenario,
+    (path, version, kind): (&str, &str, &str),
+    field: &[&str],
+    shape: &Value,
+) {
+    for cluster in scenario.clusters.iter().filter(|cluster| cluster.reach == Reach::Open) {
+        let (status, body) = get(cluster, path).await.unwrap();
+        if status != StatusCode::OK {
+            continue;
+        }
+        let list: Value = serde_json::from_slice(&body).unwrap();
+        for item in list["items"].as_array().unwrap() {
+            let text = |name: &str| item["metadata"][name].as_str();
+            let name = text("name").unwrap();
+            let key = text("namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+            let change = |object: &mut Value| *super::objects::field_mut(object, field) = shape.clone();
+            cluster.sim.edit(version, kind, &key, change).unwrap();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_demo_runs_on_whatever_shape_users_store_in_its_objects() {
+    let hosted = "hypershift.openshift.io/v1beta1";
+    let hosted_clusters = ("/apis/hypershift.openshift.io/v1beta1/hostedclusters", hosted, "HostedCluster");
+    let planes = ("/apis/hypershift.openshift.io/v1beta1/hostedcontrolplanes", hosted, "HostedControlPlane");
+    let configs = "config.openshift.io/v1";
+    let authentications = ("/apis/config.openshift.io/v1/authentications", configs, "Authentication");
+    let servers = ("/apis/operator.openshift.io/v1/kubeapiservers", "operator.openshift.io/v1", "KubeAPIServer");
+    let machines = ("/apis/machine.openshift.io/v1beta1/machinesets", "machine.openshift.io/v1beta1", "MachineSet");
+    let cases: [(_, &[&str]); 14] = [
+        (hosted_clusters, &["spec"]),
+        (hosted_clusters, &["spec", "configuration"]),
+        (hosted_clusters, &["spec", "configuration", "authentication"]),
+        (hosted_clusters, &["spec", "configuration", "authentication", "oidcProviders"]),
+        (hosted_clusters, &["status"]),
+        (planes, &["spec"]),
+        (planes, &["spec", "configuration"]),
+        (planes, &["status"]),
+        (authentications, &["spec"]),
+        (authentications, &["spec", "oidcProviders"]),
+        (authentications, &["status"]),
+        (servers, &["status", "latestAvailableRevision"]),
+        (servers, &["status", "nodeStatuses"]),
+        (machines, &["spec"]),
+    ];
+    let shapes = [Value::Null, json!("x"), json!(i64::MAX), json!([]), json!(["x"]), json!([{ "issuer": 5 }])];
+    for (kind, field) in cases {
+        for shape in &shapes {
+            let scenario = Scenario::new(&ScenarioOptions { guests_more: 0, objects_more: 0, ..options() });
+            let mut runner = scenario.runner();
+            store_everywhere(&scenario, kind, field, shape).await;
+            // Every operator and every event comes twice.
+            (0..2 * 8 * 5).for_each(|_| drop(runner.tick()));
+        }
+    }
 }

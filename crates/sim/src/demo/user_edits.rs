@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::certificate;
 use super::guest::{Guest, put};
-use super::objects::{self, CLUSTERS};
+use super::objects::{self, CLUSTERS, field_mut};
 use super::provider::{Authentication, CopyKind, references};
 use super::seeded_rng::SeededRng;
 
@@ -15,10 +15,10 @@ const SECRET_LENGTH: usize = 40;
 pub fn set_authentication(guest: &Guest, authentication: &Authentication, at: Timestamp) {
     let wanted = authentication.spec();
     guest.hosted_cluster().edit(at, |cluster| {
-        let configuration = &mut cluster["spec"]["configuration"];
+        let configuration = field_mut(cluster, &["spec", "configuration"]);
         match (wanted.is_null(), configuration.as_object_mut()) {
             (true, Some(fields)) => drop(fields.remove("authentication")),
-            (_, None) | (false, Some(_)) => configuration["authentication"] = wanted,
+            (_, None) | (false, Some(_)) => *field_mut(configuration, &["authentication"]) = wanted,
         }
     });
 }

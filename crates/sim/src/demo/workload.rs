@@ -169,7 +169,8 @@ impl Workload {
         let Some(source) = eks::handle(&self.sim, &eks::source(&self.access, "")).get() else { return };
         let value = source["data"]["kubeconfig"].clone();
         let target = eks::target(&self.access, "", "");
-        eks::handle(&self.sim, &target).edit(self.sim.now(), |held: &mut Value| held["data"]["value"] = value);
+        eks::handle(&self.sim, &target)
+            .edit(self.sim.now(), |held: &mut Value| *objects::field_mut(held, &["data", "value"]) = value);
     }
 }
 

@@ -19,6 +19,7 @@ use super::request::{IbmRequest, pairs};
 use super::server::IbmServer;
 use super::store::Thing;
 use crate::LocalServer;
+use crate::service::date_header;
 
 /// Initial settings of an account.
 #[derive(Debug, Clone)]
@@ -123,7 +124,11 @@ impl IbmService {
         };
         let answer = self.0.with(|server, now| server.handle(now, &request));
         match answer {
-            IbmAnswer::Reply(reply) => Ok(respond(reply)),
+            IbmAnswer::Reply(reply) => {
+                let mut response = respond(reply);
+                response.headers_mut().extend(date_header(self.0.now()));
+                Ok(response)
+            }
             IbmAnswer::Lost => Err(IbmConnectionReset),
             IbmAnswer::Silence => std::future::pending().await,
         }

@@ -37,7 +37,7 @@ impl Console {
         let members = world.view(given.now()).clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
         let mut console = TestConsole::starting();
         console.reply(TaskReply::Started(Box::new(start)));
-        console.data(Update { findings, clusters: members });
+        console.data(Update { findings, clusters: members, ..Update::default() });
         Self { console, world, check: Box::new(given.check()) }
     }
 

@@ -11,8 +11,9 @@ use super::verdict::difference;
 use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
 use crate::engine::{
-    Action, Change, ContentBackup, CreateChange, FieldChange, JudgedFields, Labels, MetadataChange, ObjectBackup,
-    ObjectRef, Preconditions, TagChange, WrittenContent, cloud_version, fields_at, short_id,
+    Action, Change, ContentBackup, CreateChange, FieldChange, JudgedFields, Labels, MetadataChange, NotCanonical,
+    ObjectBackup, ObjectRef, Preconditions, TagChange, WrittenContent, canonical_text, cloud_version, fields_at,
+    short_id,
 };
 
 /// The exact object of a request.
@@ -186,11 +187,19 @@ impl PreparedWrite {
         if self.is_fulfilled(kind, reading) {
             return Some(ActionResult::Already);
         }
-        let why = self.conflict(reading)?;
+        let Some(why) = self.conflict(reading) else { return self.unrecordable(reading) };
         Some(match reading {
             Reading::Unknown(_) => ActionResult::gated(format!("not-complete: {why}")),
             Reading::Present(_) | Reading::Absent => ActionResult::stale(why),
         })
+    }
+
+    /// The refusal of a change whose old fields the journal cannot hold, so that no undo could restore them.
+    fn unrecordable(&self, reading: &Reading) -> Option<ActionResult> {
+        let Reading::Present(seen) = reading else { return None };
+        let FieldRecord { before, after: _ } = self.field_record(seen)?;
+        let NotCanonical { place, number } = canonical_text(&before).err()?;
+        Some(ActionResult::gated(format!("backup: field {place} is {number}, and the journal holds integers only")))
     }
 
     /// Whether the object is already in the desired state.
@@ -322,4 +331,34 @@ pub(super) fn owners_shown(action: &Action) -> Vec<ObjectRef> {
 /// Whether the restore annotation of an object names this action.
 pub(super) fn is_marked(seen: &Seen, mark: &str) -> bool {
     seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    fn seen(spec: &Value) -> Reading {
+        Reading::Present(Box::new(Seen {
+            uid: "u".to_owned(),
+            resource_version: "7".to_owned(),
+            deleting: false,
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
+            json: Zeroizing::new(json!({ "spec": spec }).to_string().into_bytes()),
+        }))
+    }
+
+    #[test]
+    fn a_patch_of_a_field_that_holds_a_fraction_is_refused_before_anything_is_recorded() {
+        let Value::Object(fields) = json!({ "spec": { "a": 1 } }) else { panic!("an object") };
+        let bound = Bound { uid: "u".to_owned(), resource_version: "7".to_owned(), judged: None };
+        let write = PreparedWrite::Change { bound, patch: Patch::fields(fields) };
+        let refused = write.early_result("Thing", &seen(&json!({ "a": 0.5, "b": 0.25 })));
+        let why = "backup: field /spec/a is 0.5, and the journal holds integers only";
+        assert_eq!(refused, Some(ActionResult::gated(why)));
+        assert_eq!(write.early_result("Thing", &seen(&json!({ "a": 2, "b": 0.25 }))), None, "a field that stays");
+    }
 }

@@ -13,6 +13,7 @@
 mod access;
 mod backup;
 mod brake;
+mod clock;
 mod cluster;
 mod dependency;
 mod evidence;
@@ -41,7 +42,9 @@ use super::action::{ActionDraft, Blocked, GateName, Verb};
 use super::finding::{CheckName, SubjectId};
 use super::plan::{Action, PLAN_TTL};
 use super::tier::{Tier, tier};
-use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, Resource, RiskClass};
+use crate::world::{
+    ClockSkew, Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, Resource, RiskClass,
+};
 
 /// What the gates look at besides the actions themselves.
 #[derive(Debug, Clone)]
@@ -59,6 +62,8 @@ pub struct Conditions {
     /// Clusters whose certificate was not verified.
     pub unverified_tls: BTreeSet<ClusterName>,
     pub allow_insecure_writes: bool,
+    /// The clocks of the clusters that sent a `Date`, compared with the local one.
+    pub clocks: BTreeMap<ClusterName, ClockSkew>,
     /// How long a verdict has to hold before its delete is offered.
     pub settle: Duration,
     /// The time between the first and the last observation that gave the present verdict. Absent: seen once.
@@ -83,6 +88,7 @@ impl Conditions {
             logins: BTreeMap::new(),
             unverified_tls: BTreeSet::new(),
             allow_insecure_writes: false,
+            clocks: BTreeMap::new(),
             settle: Duration::ZERO,
             held: BTreeMap::new(),
             deletes_max: None,
@@ -133,12 +139,13 @@ pub(super) struct Gated {
 type Gate = fn(&Candidate<'_>, &GateInputs<'_>) -> Option<Blocked>;
 
 /// The gates that look at one action at a time.
-const SINGLE_GATES: [Gate; 12] = [
+const SINGLE_GATES: [Gate; 13] = [
     switch::read_only,
     switch::kill_switch,
     freeze::freeze,
     cluster::identity,
     cluster::insecure,
+    clock::clock,
     evidence::not_complete,
     evidence::ownership,
     evidence::settling,
@@ -186,6 +193,9 @@ pub(super) fn judge_undo(
     ];
     if let Some(cluster) = cluster {
         shut.push(cluster::unverified(&cluster.name, conditions));
+        if action.is_delete() {
+            shut.push(clock::skewed([&cluster.name], conditions));
+        }
         shut.push(access::refused(&undo_access_questions(action, &cluster.name, resources), &conditions.access));
     }
     shut.into_iter().flatten().collect()

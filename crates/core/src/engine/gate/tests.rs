@@ -9,7 +9,7 @@ use crate::engine::testing::{
     Given, NAMESPACE, cluster_name, complete, delete, finding, finding_in, given, glob, label, now, secrets_of, subject,
 };
 use crate::engine::{Action, Dependency, Plan, Reason, Stake, State};
-use crate::world::{ClusterIdentity, Gap, GapCause, Provider};
+use crate::world::{ClockSkew, ClusterIdentity, Gap, GapCause, Provider};
 
 fn one_delete() -> Given {
     given().finding(finding("x").deletes())
@@ -117,6 +117,32 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         assert!(live[0].0 == gate && live[0].1.contains(message), "case: {case}: {live:?}");
         assert_eq!(shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
     }
+}
+
+/// A server whose clock is this many seconds ahead of the local one.
+fn ahead(seconds: i64) -> ClockSkew {
+    ClockSkew::measure(now() + SignedDuration::from_secs(seconds), now(), Duration::ZERO)
+}
+
+#[test]
+fn a_delete_waits_until_its_servers_and_this_machine_agree_about_the_time() {
+    let clock_of =
+        |given: Given, name: &str, skew| given.conditions(|c| c.clocks = [(cluster_name(name), skew)].into());
+    let cases = [
+        ("nine days ahead", 9 * 86_400, vec!["clock"]),
+        ("two minutes behind", -120, vec!["clock"]),
+        ("half a minute", 30, vec![]),
+    ];
+    for (case, seconds, expected) in cases {
+        let shut = |given: Given| shut(&clock_of(given, "guest-a", ahead(seconds)).plan());
+        let gates: Vec<&str> = shut(one_delete()).into_iter().map(|(gate, _)| gate).collect();
+        assert_eq!(gates, expected, "case: {case}");
+        assert_eq!(shut(one_label()), [], "case: {case}: a change that is no delete");
+        assert_eq!(shut(snapshot(one_delete())), [], "case: {case}: a snapshot");
+    }
+    assert_eq!(shut(&clock_of(one_delete(), "elsewhere", ahead(3600)).plan()), [], "a cluster it does not rest on");
+    let why = &shut(&clock_of(one_delete(), "guest-a", ahead(3600 * 5)).plan())[0].1;
+    assert_eq!(why, "the clock of guest-a is 5 h ahead of this machine; correct the wrong clock, then plan again");
 }
 
 #[test]

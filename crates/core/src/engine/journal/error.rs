@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{Damage, FolderError};
+use crate::engine::NotCanonical;
 
 /// Why the journal can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,8 @@ pub enum JournalError {
     FailedBefore,
     #[error("a record of {bytes} bytes is more than the journal takes")]
     TooLong { bytes: usize },
+    #[error("a record holds a number that is not an integer")]
+    Fraction { source: NotCanonical },
 }
 
 impl JournalError {
@@ -47,6 +50,7 @@ impl JournalError {
                 "check that the disk has free space and accepts writes, then start again".to_owned()
             }
             Self::TooLong { .. } => "plan for fewer clusters at once".to_owned(),
+            Self::Fraction { .. } => "change the field with kubectl".to_owned(),
         }
     }
 }

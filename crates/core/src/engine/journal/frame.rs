@@ -90,7 +90,7 @@ impl Chain {
     /// Writes the record's bytes to `out` and moves on.
     pub(super) fn frame(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), JournalError> {
         let value = record.serialize(serde_json::value::Serializer).expect("a record is made of JSON values");
-        let payload = canonical_text(&value).expect("the numbers of a record are integers");
+        let payload = canonical_text(&value).map_err(|source| JournalError::Fraction { source })?;
         if payload.len() > PAYLOAD_MAX {
             return Err(JournalError::TooLong { bytes: payload.len() });
         }

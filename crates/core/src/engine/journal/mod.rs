@@ -10,6 +10,7 @@
 //!
 //! - [`StateFolder`]: its folder, readable for the owner alone.
 //! - [`Record`]: what is written. [`Entry`]: the records of one plan, read together.
+//! - [`PublishedHash`]: a hash that was published elsewhere, compared with the journal.
 //! - `retention`: what is dropped when it is old enough.
 //! - `frame`: the bytes of a record. `disk`: the few things asked of a disk, so that tests can let them fail.
 //!
@@ -22,6 +23,7 @@ mod error;
 mod folder;
 mod frame;
 mod lock;
+mod published;
 mod record;
 mod retention;
 #[cfg(test)]
@@ -35,6 +37,7 @@ pub use error::JournalError;
 pub use folder::{FolderError, StateFolder};
 pub use frame::{Damage, TornTail};
 pub use lock::Holder;
+pub use published::{PublishedHash, compare_published};
 pub use record::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChange, Record, VerifiedState};
 pub use retention::Dropped;
 
@@ -126,6 +129,11 @@ impl Journal {
         Ok(Opened { journal, records: lines.into_iter().map(|line| line.record).collect(), recovered: torn })
     }
 
+    /// The hash of the last record, as text. None: there is no record.
+    pub fn last_hash(&self) -> Option<String> {
+        (self.chain != Chain::start()).then(|| hash_text(&self.chain.end()))
+    }
+
     /// Appends the records with one write and waits until they are on the disk.
     ///
     /// # Guarantees
@@ -152,6 +160,17 @@ impl Journal {
         self.chain = chain;
         Ok(())
     }
+}
+
+impl Line {
+    /// The hash as text: `sha256:` and hexadecimal digits.
+    pub fn hash_text(&self) -> String {
+        hash_text(&self.hash)
+    }
+}
+
+fn hash_text(bytes: &[u8; 32]) -> String {
+    bytes.iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// Reads the journal without the lock: also while another process writes.

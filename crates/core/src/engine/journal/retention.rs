@@ -3,6 +3,8 @@
 //! Invariants:
 //! - a plan goes whole or stays whole; one that is open or never came to its end stays;
 //! - what is kept says the same as before, in the same order;
+//! - "old" is judged by a time that a server confirmed, and by the latest time the journal had when a record was written:
+//!   a local clock that was wrong then or is wrong now drops nothing;
 //! - the new file begins with the hash of the last record of the old one, so that a reader who kept that hash elsewhere can
 //!   still tell that nothing else was changed.
 //!
@@ -14,10 +16,11 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::frame::Chain;
 use super::{Entry, Health, Journal, JournalError, Record, entries};
+use crate::world::TrustedNow;
 
 /// What was dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +31,7 @@ pub struct Dropped {
 }
 
 impl Journal {
-    /// Drops the finished plans of which nothing was written since `before`. `forget_backup` is called with the file of
+    /// Drops the finished plans of which nothing was written within `keep`. `forget_backup` is called with the file of
     /// each of their backups. `records` are what opening gave, and what was appended since.
     ///
     /// # Guarantees
@@ -40,11 +43,11 @@ impl Journal {
     pub fn drop_old(
         &mut self,
         records: &[Record],
-        before: Timestamp,
-        now: Timestamp,
+        keep: SignedDuration,
+        now: TrustedNow,
         forget_backup: &mut dyn FnMut(&str) -> std::io::Result<()>,
     ) -> Result<Option<Dropped>, JournalError> {
-        let old = old_plans(records, before);
+        let old = old_plans(records, now.get().checked_sub(keep).unwrap_or(Timestamp::MIN));
         if old.is_empty() {
             return Ok(None);
         }
@@ -55,10 +58,10 @@ impl Journal {
         let (gone, mut kept): (Vec<&Record>, Vec<&Record>) = records.iter().partition(is_old);
         kept.retain(|record| !matches!(record, Record::Restarted { .. }));
         let restarted = Record::Restarted {
-            before: hex(&self.chain.end()),
+            before: self.last_hash().unwrap_or_default(),
             plans: u64::try_from(old.len()).unwrap_or(u64::MAX),
             records: u64::try_from(gone.len()).unwrap_or(u64::MAX),
-            at: now,
+            at: now.get(),
         };
         let kept: Vec<Record> = std::iter::once(restarted).chain(kept.into_iter().cloned()).collect();
         let mut chain = Chain::start();
@@ -79,11 +82,17 @@ impl Journal {
 
 /// The plans that came to their end, are not open, and of which nothing was written since.
 fn old_plans(records: &[Record], before: Timestamp) -> BTreeSet<String> {
-    let recent: BTreeSet<&str> = records
-        .iter()
-        .filter(|record| record.at().is_some_and(|at| at >= before))
-        .filter_map(|record| record.plan())
-        .collect();
+    // A clock that was set back wrote times before those of earlier records: a record counts as written no earlier.
+    let mut latest = Timestamp::MIN;
+    let mut recent: BTreeSet<&str> = BTreeSet::new();
+    for record in records {
+        // A compaction is written in front of records that are older.
+        let Some(plan) = record.plan() else { continue };
+        latest = record.at().map_or(latest, |at| latest.max(at));
+        if latest >= before {
+            recent.insert(plan);
+        }
+    }
     let is_done = |entry: &Entry| entry.finished.is_some() && entry.open_count() == 0;
     let old = entries(records).into_iter().filter(is_done).map(|entry| entry.plan);
     old.filter(|plan| !recent.contains(plan.as_str())).collect()
@@ -101,8 +110,4 @@ fn backup_file(record: &Record) -> Option<&str> {
         | Record::Finished { .. }
         | Record::Restarted { .. } => None,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }

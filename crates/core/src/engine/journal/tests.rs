@@ -7,12 +7,14 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use jiff::SignedDuration;
 use proptest::prelude::*;
 
 use super::*;
 use crate::engine::{ObjectRef, Verb};
-use crate::world::ClusterIdentity;
+use crate::world::{ClockSkew, ClusterIdentity, TrustedNow};
 
 /// A disk in memory, which a test can look at and spoil while a journal has it.
 #[derive(Debug, Clone, Default)]
@@ -498,6 +500,14 @@ fn a_torn_tail_is_read_around_without_the_pen_and_cut_off_with_it() {
     assert_eq!(fs::read(&path).unwrap(), whole);
 }
 
+const KEEP: SignedDuration = SignedDuration::from_secs(150);
+
+/// A time that a server confirmed.
+fn trusted(second: i64) -> TrustedNow {
+    let agreement = ClockSkew::measure(at(second), at(second), Duration::ZERO);
+    TrustedNow::confirm(at(second), [agreement]).unwrap()
+}
+
 /// The records of a plan that deleted one object at this second.
 fn plan_run(plan: &str, second: i64, end: Option<VerifiedState>) -> Vec<Record> {
     let mut records = vec![approved(), backup("a1"), intent("a1", 1)];
@@ -536,7 +546,7 @@ fn only_whole_finished_plans_that_are_old_enough_are_dropped_with_their_backups(
         forgotten.push(file.to_owned());
         Ok(())
     };
-    let dropped = opened.journal.drop_old(&opened.records, at(50), at(200), &mut forget).unwrap().unwrap();
+    let dropped = opened.journal.drop_old(&opened.records, KEEP, trusted(200), &mut forget).unwrap().unwrap();
     assert_eq!((dropped.plans, forgotten), (1, vec!["old.age".to_owned()]));
     let after = disk.open().unwrap();
     assert_eq!(after.records, dropped.records);
@@ -547,12 +557,23 @@ fn only_whole_finished_plans_that_are_old_enough_are_dropped_with_their_backups(
     assert_eq!(after.records[1..], records[5..], "what is kept says the same as before");
 
     let mut again = disk.open().unwrap();
-    let nothing = again.journal.drop_old(&again.records, at(50), at(200), &mut |_| panic!("nothing is old")).unwrap();
+    let nothing =
+        again.journal.drop_old(&again.records, KEEP, trusted(200), &mut |_| panic!("nothing is old")).unwrap();
     assert_eq!(nothing, None);
     again.journal.append(&[approved()]).unwrap();
-    let later = again.journal.drop_old(&after.records, at(150), at(300), &mut |_| Ok(())).unwrap().unwrap();
+    let later = again.journal.drop_old(&after.records, KEEP, trusted(300), &mut |_| Ok(())).unwrap().unwrap();
     let restarts = later.records.iter().filter(|record| matches!(record, Record::Restarted { .. })).count();
     assert_eq!(restarts, 1, "one says it for all before");
+}
+
+#[test]
+fn a_plan_written_while_the_clock_was_behind_counts_from_the_records_before_it() {
+    let gone = Some(VerifiedState::Gone);
+    let records = [plan_run("old", 10, gone), plan_run("young", 100, gone), plan_run("clock-behind", 5, gone)].concat();
+    let mut opened = TestDisk::holding(&written(&records)).open().unwrap();
+    let dropped = opened.journal.drop_old(&opened.records, KEEP, trusted(200), &mut |_| Ok(())).unwrap().unwrap();
+    let plans: Vec<String> = entries(&dropped.records).into_iter().map(|entry| entry.plan).collect();
+    assert_eq!(plans, ["young", "clock-behind"]);
 }
 
 #[test]
@@ -562,7 +583,7 @@ fn a_disk_that_fails_while_old_plans_are_dropped_keeps_them_and_ends_writing() {
         let disk = TestDisk::holding(&written(&records));
         let mut opened = disk.open().unwrap();
         disk.with(|platter| platter.fault = Some(fault));
-        let failed = opened.journal.drop_old(&opened.records, at(50), at(200), &mut |_| Ok(()));
+        let failed = opened.journal.drop_old(&opened.records, KEEP, trusted(200), &mut |_| Ok(()));
         assert!(matches!(failed, Err(JournalError::Write { .. })), "{fault:?}: {failed:?}");
         assert!(matches!(opened.journal.append(&[approved()]), Err(JournalError::FailedBefore)), "{fault:?}");
         disk.with(|platter| platter.fault = None);
@@ -570,7 +591,7 @@ fn a_disk_that_fails_while_old_plans_are_dropped_keeps_them_and_ends_writing() {
     }
     let disk = TestDisk::holding(&written(&records));
     let mut opened = disk.open().unwrap();
-    let stuck = opened.journal.drop_old(&opened.records, at(50), at(200), &mut |_| Err(io::Error::other("stuck")));
+    let stuck = opened.journal.drop_old(&opened.records, KEEP, trusted(200), &mut |_| Err(io::Error::other("stuck")));
     assert!(matches!(stuck, Err(JournalError::Write { .. })), "{stuck:?}");
     assert_eq!(disk.open().unwrap().records, records, "a backup that stays keeps its plan");
 }
@@ -591,11 +612,46 @@ fn a_rewritten_file_keeps_mode_600_and_accepts_records() {
     opened.journal.append(&records).unwrap();
     // What a run that was killed on the way left behind.
     fs::write(folder.path().join("journal.new"), "half").unwrap();
-    opened.journal.drop_old(&records, at(50), at(200), &mut |_| Ok(())).unwrap().unwrap();
+    opened.journal.drop_old(&records, KEEP, trusted(200), &mut |_| Ok(())).unwrap().unwrap();
     opened.journal.append(&[approved()]).unwrap();
     drop(opened);
     let history = read(&folder).unwrap();
     assert_eq!((history.lines.len(), history.torn), (2, None));
     let mode = fs::metadata(folder.path().join("journal")).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode, folder.path().join("journal.new").exists()), (0o600, false));
+}
+
+#[test]
+fn a_cut_at_a_record_boundary_is_found_by_a_hash_published_elsewhere() {
+    let records = plan_run("one", 10, Some(VerifiedState::Gone));
+    let lines = |records: &[Record]| frame::read(&written(records)).unwrap().lines;
+    let whole = lines(&records);
+    let published = whole[3].hash_text();
+    let found = |newer| PublishedHash::Found { newer };
+    let restarted = Record::Restarted { before: published.clone(), plans: 1, records: 5, at: at(0) };
+    let replaced = lines(&plan_run("two", 10, Some(VerifiedState::Gone)));
+    let cases = [
+        ("nothing was appended since", lines(&records[..4]), found(0)),
+        ("a record was appended since", whole.clone(), found(1)),
+        ("compacted since", lines(&[restarted, records[4].clone()]), found(2)),
+        ("cut", whole[..3].to_vec(), PublishedHash::NotFound { last: Some(whole[2].hash_text()) }),
+        ("emptied", Vec::new(), PublishedHash::NotFound { last: None }),
+        ("replaced", replaced.clone(), PublishedHash::NotFound { last: replaced.last().map(Line::hash_text) }),
+    ];
+    for (case, lines, expected) in cases {
+        assert_eq!(compare_published(&lines, &published), expected, "case: {case}");
+    }
+}
+
+#[test]
+fn a_record_with_a_fraction_is_refused_and_the_journal_stays_usable() {
+    let disk = TestDisk::default();
+    let mut opened = disk.open().unwrap();
+    let mut record = intent("a1", 1);
+    let Record::Intent { fields, .. } = &mut record else { panic!("an intent") };
+    *fields = Some(Box::new(FieldRecord { before: serde_json::json!({ "spec": 0.5 }), after: serde_json::json!({}) }));
+    let refused = opened.journal.append(&[record]);
+    assert!(matches!(refused, Err(JournalError::Fraction { .. })), "{refused:?}");
+    opened.journal.append(&[approved()]).unwrap();
+    assert_eq!(disk.open().unwrap().records, [approved()]);
 }

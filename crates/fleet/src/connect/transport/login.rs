@@ -35,9 +35,9 @@ const EXPIRY_MARGIN: SignedDuration = SignedDuration::from_secs(60);
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The login of one context. Outlives its connections, so that reconnecting needs no new plugin run.
-#[derive(Debug)]
 pub struct Login {
     source: Source,
+    clock: Clock,
 }
 
 /// Why there is no `Authorization` header.
@@ -105,6 +105,7 @@ impl<T> Held<T> {
 impl Login {
     /// A login; `policy` decides whether its plugin may run.
     pub fn new(bearer: &Bearer, env: &Env, policy: &PluginPolicy, clock: Clock) -> Self {
+        let plugin_clock = clock.clone();
         let source = match bearer {
             Bearer::None => Source::Fixed(None),
             Bearer::Token(token) => bearer_value(token).map_or(Source::Unusable, |value| Source::Fixed(Some(value))),
@@ -114,11 +115,16 @@ impl Login {
                 spec: (**spec).clone(),
                 env: env.clone(),
                 policy: policy.clone(),
-                clock,
+                clock: plugin_clock,
                 held: Held::empty(),
             })),
         };
-        Self { source }
+        Self { source, clock }
+    }
+
+    /// The time of the local clock.
+    pub(super) fn now(&self) -> Timestamp {
+        (self.clock)()
     }
 
     /// Takes in a credential the plugin gave a person. Other logins have no use for one.
@@ -134,7 +140,7 @@ impl Login {
             }
             other @ (Source::Fixed(_) | Source::Unusable | Source::File { .. }) => other,
         };
-        Ok(Self { source })
+        Ok(Self { source, clock: self.clock })
     }
 
     /// The header to send, fetched if the one held is missing or about to end.
@@ -234,6 +240,13 @@ fn bearer_value(token: &SecretText) -> Option<HeaderValue> {
 
 fn is_fresh(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     expires_at.is_none_or(|end| now.duration_until(end) > EXPIRY_MARGIN)
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { source, clock: _ } = self;
+        f.debug_struct("Login").field("source", source).finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Source {

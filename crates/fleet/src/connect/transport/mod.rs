@@ -13,6 +13,7 @@
 //! Elsewhere: dialling, proxies, TLS (`net`); which requests to send (`observe`); when to retry (`link`).
 
 mod login;
+mod server_clock;
 mod stack;
 
 use std::fmt;
@@ -28,6 +29,7 @@ use trueup_net::{
 };
 
 pub use login::{Clock, Login, LoginError};
+pub use server_clock::ServerClock;
 pub use stack::BadImpersonation;
 
 /// How long an idle connection is kept (hyper's default).
@@ -42,6 +44,8 @@ pub struct Connection {
     pub server: String,
     /// The proxy's host and port, when there is one.
     pub proxy: Option<String>,
+    /// The server's clock; never compared where there is no network in between.
+    pub clock: ServerClock,
 }
 
 /// How far the server's identity is known.
@@ -107,12 +111,14 @@ pub async fn open(
     let connector = Connector::new(config, access.verification.server_name(), Routes::Fixed(route), permit)?;
     let http = pooled(connector, IDLE_MAX);
     let headers = stack::headers(&access.impersonation, acting_as)?;
-    let stack = stack::Stack::new(http, &access.server, headers, login.clone());
+    let clock = ServerClock::default();
+    let stack = stack::Stack::new(http, &access.server, headers, login.clone(), clock.clone());
     Ok(Connection {
         client: kube::Client::new(stack, access.namespace.clone()),
         tls: trust(access),
         server: access.server.to_string().trim_end_matches('/').to_owned(),
         proxy,
+        clock,
     })
 }
 
@@ -164,11 +170,12 @@ impl Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { client: _, tls, server, proxy } = self;
+        let Self { client: _, tls, server, proxy, clock } = self;
         f.debug_struct("Connection")
             .field("server", server)
             .field("tls", tls)
             .field("proxy", proxy)
+            .field("clock", clock)
             .finish_non_exhaustive()
     }
 }

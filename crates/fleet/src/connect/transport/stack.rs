@@ -10,11 +10,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Ur
 use hyper::body::Incoming;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use tokio::time::Instant;
 use tower::{BoxError, Service};
 use trueup_net::{CONNECT_TIMEOUT, Pooled};
 
 use super::Impersonation;
 use super::login::Login;
+use super::server_clock::ServerClock;
 
 /// Names the program in the server's audit log.
 const USER_AGENT: &str = concat!("trueup/", env!("CARGO_PKG_VERSION"));
@@ -30,11 +32,18 @@ pub(super) struct Stack {
     headers: HeaderMap,
     login: Arc<Login>,
     dialing: Arc<FirstDial>,
+    clock: ServerClock,
 }
 
 impl Stack {
-    pub(super) fn new(http: Pooled<Body>, server: &Uri, headers: HeaderMap, login: Arc<Login>) -> Self {
-        Self { http, server: server.clone(), headers, login, dialing: Arc::default() }
+    pub(super) fn new(
+        http: Pooled<Body>,
+        server: &Uri,
+        headers: HeaderMap,
+        login: Arc<Login>,
+        clock: ServerClock,
+    ) -> Self {
+        Self { http, server: server.clone(), headers, login, dialing: Arc::default(), clock }
     }
 }
 
@@ -50,6 +59,7 @@ impl Service<Request<Body>> for Stack {
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let (http, login, dialing) = (self.http.clone(), self.login.clone(), self.dialing.clone());
+        let clock = self.clock.clone();
         let addressed = address(&self.server, request.uri());
         for (name, value) in &self.headers {
             request.headers_mut().append(name, value.clone());
@@ -60,7 +70,14 @@ impl Service<Request<Body>> for Stack {
             if let Some(value) = header {
                 request.headers_mut().insert(header::AUTHORIZATION, value);
             }
-            let response = dialing.alone_at_first(http.request(request)).await?;
+            // Waiting for another request's dial is no part of this one.
+            let timed = async {
+                let sent = Instant::now();
+                (http.request(request).await, sent.elapsed())
+            };
+            let (response, took) = dialing.alone_at_first(timed).await;
+            let response = response?;
+            clock.observe(response.headers(), login.now(), took);
             if response.status() == StatusCode::UNAUTHORIZED {
                 login.refused(lease).await;
             }

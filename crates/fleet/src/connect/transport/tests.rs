@@ -8,9 +8,9 @@ use http::StatusCode;
 
 use self::servers::{ApiServer, Relay, connect_proxy, socks5_proxy};
 use super::*;
-use crate::connect::{PluginPolicy, classify};
 use crate::connect::send::{self, TransportError};
 use crate::connect::testing::{Authority, authority, closed_port, still};
+use crate::connect::{PluginPolicy, classify};
 use trueup_core::world::{Gap, GapCause};
 use trueup_net::SecretText;
 
@@ -91,6 +91,8 @@ async fn cleartext_servers_work_and_are_marked() {
     let connection = opened(&access(&server.url("127.0.0.1"), &authority("roots"))).await;
     assert_eq!(get(&connection, "/api").await.unwrap()["version"], "HTTP/1.1");
     assert_eq!(connection.tls, TlsTrust::Loopback);
+    let skew = connection.clock.skew().expect("hyper's server sends a Date");
+    assert!(skew.is_excessive(), "the clock of the test stands still: {skew}");
 }
 
 #[tokio::test]

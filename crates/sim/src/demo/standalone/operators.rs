@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::super::guest::put;
+use super::super::objects::field_mut;
 use super::objects::{self, AUTH_CONFIG, KAS, MANAGED, Revision};
 use crate::SimCluster;
 
@@ -40,7 +41,12 @@ impl Standalone {
         if ticks.is_multiple_of(TICKS_PER_CHANGE) {
             let more = (ticks / TICKS_PER_CHANGE) % 2 == 1;
             let audiences = if more { json!(["console", "cli"]) } else { json!(["console"]) };
-            self.edit(at, AUTHENTICATION, |spec| spec["spec"]["oidcProviders"][0]["issuer"]["audiences"] = audiences);
+            self.edit(at, AUTHENTICATION, |found| {
+                // Users may have removed the provider.
+                if let Some(provider) = found.pointer_mut("/spec/oidcProviders/0") {
+                    *field_mut(provider, &["issuer", "audiences"]) = audiences;
+                }
+            });
         }
     }
 
@@ -66,16 +72,18 @@ impl Standalone {
     fn make_revision(&self, at: Timestamp) -> bool {
         let (Some(kas), Some(copy)) = (self.get(KUBE_API_SERVER), self.file(KAS, AUTH_CONFIG)) else { return false };
         let latest = kas["status"]["latestAvailableRevision"].as_i64().unwrap_or(0);
+        // A user may have written any number.
+        let Some(next) = latest.checked_add(1) else { return false };
         if self.file(KAS, &format!("{AUTH_CONFIG}-{latest}")).as_deref() == Some(copy.as_str()) {
             return false;
         }
-        objects::revision(latest + 1, Revision::Oidc, &copy).into_iter().for_each(|object| put(&self.sim, at, object));
+        objects::revision(next, Revision::Oidc, &copy).into_iter().for_each(|object| put(&self.sim, at, object));
         for name in ["config", AUTH_CONFIG] {
-            let old = format!("{KAS}/{name}-{}", latest + 1 - REVISIONS_KEPT);
+            let old = format!("{KAS}/{name}-{}", next.saturating_sub(REVISIONS_KEPT));
             // The first revisions have no predecessor to prune.
             let _absent = self.sim.remove("v1", "ConfigMap", &old);
         }
-        self.edit(at, KUBE_API_SERVER, |kas| kas["status"]["latestAvailableRevision"] = json!(latest + 1));
+        self.edit(at, KUBE_API_SERVER, |kas| *field_mut(kas, &["status", "latestAvailableRevision"]) = json!(next));
         true
     }
 
@@ -86,12 +94,12 @@ impl Standalone {
         let mut nodes = kas["status"]["nodeStatuses"].as_array().cloned().unwrap_or_default();
         let Some(node) = nodes.iter_mut().find(|node| node["currentRevision"] != latest) else { return false };
         if node["targetRevision"] == latest {
-            node["currentRevision"] = latest;
-            node["targetRevision"] = json!(0);
+            *field_mut(node, &["currentRevision"]) = latest;
+            *field_mut(node, &["targetRevision"]) = json!(0);
         } else {
-            node["targetRevision"] = latest;
+            *field_mut(node, &["targetRevision"]) = latest;
         }
-        self.edit(at, KUBE_API_SERVER, |kas| kas["status"]["nodeStatuses"] = nodes.into());
+        self.edit(at, KUBE_API_SERVER, |kas| *field_mut(kas, &["status", "nodeStatuses"]) = nodes.into());
         true
     }
 
@@ -104,7 +112,7 @@ impl Standalone {
             put(&self.sim, at, objects::file(namespace, AUTH_CONFIG, text));
             return;
         }
-        self.edit(at, ("v1", "ConfigMap", &key), |file| file["data"]["auth-config.json"] = text.into());
+        self.edit(at, ("v1", "ConfigMap", &key), |file| *field_mut(file, &["data", "auth-config.json"]) = text.into());
     }
 
     fn file(&self, namespace: &str, name: &str) -> Option<String> {
