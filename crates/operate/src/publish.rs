@@ -121,7 +121,8 @@ async fn connect(session: &Session, context: &str) -> Result<kube::Client, Publi
     let access = session.read_kubeconfig().and_then(|kubeconfig| kubeconfig.access(context));
     let access = access.map_err(PublishError::new)?;
     let impersonation = session.contexts.impersonation.clone();
-    let connector = KubeconfigConnector::new(access, impersonation, session.env.clone(), wall_clock());
+    let connector =
+        KubeconfigConnector::new(access, impersonation, session.env.clone(), &session.plugins, wall_clock());
     Ok(connector.connect().await.map_err(PublishError::new)?.client)
 }
 

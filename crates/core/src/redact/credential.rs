@@ -91,12 +91,6 @@ pub fn credential_in(text: &str) -> Option<CredentialKind> {
     known_shape(text).or_else(|| text_credential(text))
 }
 
-/// Returns what a word of a message looks like, by its shape alone: a message may say "token: expired".
-pub fn credential_shape(word: &str) -> Option<CredentialKind> {
-    let in_url = || has_password_in_url(word).then_some(CredentialKind::Password);
-    known_shape(word).or_else(in_url).or_else(|| words(word).find_map(random))
-}
-
 /// Shapes that are a credential wherever they are.
 pub(super) fn known_shape(text: &str) -> Option<CredentialKind> {
     if text.contains("\"private_key\"") && text.contains("service_account") {

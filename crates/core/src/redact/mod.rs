@@ -7,7 +7,7 @@ mod credential;
 mod object;
 mod secret_metadata;
 
-pub use credential::{CredentialKind, credential_in, credential_shape, credential_under};
+pub use credential::{CredentialKind, credential_in, credential_under};
 pub use object::{CredentialValues, MaskedObject, masked};
 pub use secret_metadata::{is_shown_on_secrets, metadata_value};
 
