@@ -8,9 +8,9 @@ use http::StatusCode;
 
 use self::servers::{ApiServer, Relay, connect_proxy, socks5_proxy};
 use super::*;
-use crate::connect::{PluginPolicy, classify};
 use crate::connect::send::{self, TransportError};
 use crate::connect::testing::{Authority, authority, closed_port, still};
+use crate::connect::{PluginPolicy, classify};
 use trueup_core::world::{Gap, GapCause};
 use trueup_net::SecretText;
 
