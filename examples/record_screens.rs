@@ -274,7 +274,7 @@ fn member(cluster: &DemoCluster, name: ClusterName) -> Member {
 struct Guests(Scenario);
 
 impl GuestResolver for Guests {
-    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, _: &trueup_fleet::connect::Connection) -> Member {
         let by = &guest.hosted_by;
         let (source, hosted_by) = (ClusterSource::Hosted { by: by.cluster.clone() }, Some(by.clone()));
         match self.0.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {

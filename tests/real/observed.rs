@@ -14,7 +14,7 @@ use trueup_core::world::{
     ChangeSet, ClusterName, ClusterSource, CollectionId, Completeness, Fact, GapCause, Interest, Interner, Key, Link,
     Misfit, RawObject, Resource, RiskClass, Served, View,
 };
-use trueup_fleet::connect::{Connection, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places, PluginPolicy};
+use trueup_fleet::connect::{Env, Impersonation, Kubeconfig, KubeconfigConnector, Places, PluginPolicy};
 use trueup_fleet::live::{Guest, GuestResolver, LIVE_MAX, Live, LiveSetup, Member, Settled};
 use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 
@@ -64,7 +64,7 @@ impl Check for Looking {
 struct NoGuests;
 
 impl GuestResolver for NoGuests {
-    fn member(&self, guest: &Guest, _: &Connection) -> Member {
+    fn member(&self, guest: &Guest, _: &trueup_fleet::connect::Connection) -> Member {
         panic!("a cluster without HostedClusters has no guest {guest:?}")
     }
 }

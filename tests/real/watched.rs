@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct NoGuests;
 
 impl GuestResolver for NoGuests {
-    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+    fn member(&self, guest: &Guest, _: &trueup_fleet::connect::Connection) -> Member {
         panic!("a cluster without HostedClusters has no guest {guest:?}")
     }
 }

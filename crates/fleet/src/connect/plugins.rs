@@ -1,7 +1,7 @@
 //! Which credential plugins may run: those of `[exec] allow`, those the user approved, or all.
 //!
 //! Invariants:
-//! - with a list, nothing else runs, whoever asks;
+//! - with a list, nothing else runs, in the console or headless;
 //! - an approval is for one program with its arguments: another path or another argument is asked about again;
 //! - an approval is kept as a digest, because arguments may hold secrets.
 //!
