@@ -34,8 +34,10 @@ fn guest(canaries: &mut Canaries) -> SimCluster {
             "data": {"clientSecret": canaries.next_base64()}});
         guest.seed(secret).unwrap();
     }
-    let metadata = json!({"name": "old-ca", "namespace": "openshift-config", "labels": {LABELS[0]: "true", LABELS[1]: "true"}});
-    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"db-password": ON_PURPOSE}});
+    let metadata =
+        json!({"name": "old-ca", "namespace": "openshift-config", "labels": {LABELS[0]: "true", LABELS[1]: "true"}});
+    let map =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"db-password": ON_PURPOSE}});
     guest.seed(map).unwrap();
     guest
 }

@@ -76,7 +76,10 @@ mod tests {
     #[test]
     fn a_copy_is_base64_and_wrapped_for_tmux() {
         assert_eq!(spelled(&copy(&Printable::line("größe\x1b"), false).unwrap()), "ESC]52;c;Z3LDtsOfZVx1ezFifQ==BEL");
-        assert_eq!(spelled(&copy(&Printable::line("a"), true).unwrap()), "ESC]52;c;YQ==BELESCPtmux;ESCESC]52;c;YQ==BELESC\\");
+        assert_eq!(
+            spelled(&copy(&Printable::line("a"), true).unwrap()),
+            "ESC]52;c;YQ==BELESCPtmux;ESCESC]52;c;YQ==BELESC\\"
+        );
     }
 
     #[test]
@@ -88,7 +91,11 @@ mod tests {
             (Alert::Message, true, "ESCPtmux;ESCESC]9;a\\u{7}\\u{1b}]52;cBELESC\\"),
         ];
         for (kind, tmux, bytes) in cases {
-            assert_eq!(spelled(&alert(kind, &Printable::line("a\x07\x1b]52;c"), tmux)), bytes, "{kind:?}, tmux: {tmux}");
+            assert_eq!(
+                spelled(&alert(kind, &Printable::line("a\x07\x1b]52;c"), tmux)),
+                bytes,
+                "{kind:?}, tmux: {tmux}"
+            );
         }
     }
 
@@ -102,7 +109,10 @@ mod tests {
 
     #[test]
     fn a_title_cannot_end_its_sequence() {
-        assert_eq!(spelled(&title(&Printable::line("mgmt\x07\x1b]52;c;x\u{9c} – prod"))), "ESC]2;mgmt\\u{7}\\u{1b}]52;c;x\\u{9c} – prodBEL");
+        assert_eq!(
+            spelled(&title(&Printable::line("mgmt\x07\x1b]52;c;x\u{9c} – prod"))),
+            "ESC]2;mgmt\\u{7}\\u{1b}]52;c;x\\u{9c} – prodBEL"
+        );
         assert_eq!(spelled(&progress_title("trueup 5f21c9aa", 9, 13)), "ESC]2;9/13 trueup 5f21c9aaBEL");
         assert_eq!(title(&Printable::line(&"x".repeat(500))).len(), TITLE_CHARS_MAX + 5);
     }

@@ -115,10 +115,22 @@ fn exports_hold_no_escapes_formulas_or_markup() {
 fn a_copied_command_is_one_line_and_no_name_is_a_flag() {
     let cases = [
         ("plain", "x", "kubectl --context mgmt-eu get secret x -n openshift-config -o yaml"),
-        ("a quote", "a'; rm -rf ~", "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml"),
-        ("a line break", "x\nreboot\n", "kubectl --context mgmt-eu get secret $'x\\nreboot\\n' -n openshift-config -o yaml"),
+        (
+            "a quote",
+            "a'; rm -rf ~",
+            "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml",
+        ),
+        (
+            "a line break",
+            "x\nreboot\n",
+            "kubectl --context mgmt-eu get secret $'x\\nreboot\\n' -n openshift-config -o yaml",
+        ),
         ("an escape", "\x1b[201~", "kubectl --context mgmt-eu get secret $'\\033[201~' -n openshift-config -o yaml"),
-        ("a flag", "--kubeconfig=/tmp/x", "kubectl --context mgmt-eu get -n openshift-config -o yaml -- secret '--kubeconfig=/tmp/x'"),
+        (
+            "a flag",
+            "--kubeconfig=/tmp/x",
+            "kubectl --context mgmt-eu get -n openshift-config -o yaml -- secret '--kubeconfig=/tmp/x'",
+        ),
         ("a short flag", "-A", "kubectl --context mgmt-eu get -n openshift-config -o yaml -- secret -A"),
     ];
     for (case, name, expected) in cases {

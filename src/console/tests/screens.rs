@@ -411,10 +411,9 @@ fn object() -> States {
         ("with a credential", opened(Some(Ok(fixtures::sheet_of_config_map())), "")),
         ("with a credential on purpose", {
             full(|stage| {
-                for (keys, sheet) in [
-                    ("1 j v", fixtures::sheet_of_config_map()),
-                    ("x", fixtures::sheet_with_password("hunter2")),
-                ] {
+                for (keys, sheet) in
+                    [("1 j v", fixtures::sheet_of_config_map()), ("x", fixtures::sheet_with_password("hunter2"))]
+                {
                     stage.keys(keys);
                     let ask = stage.model.object.as_ref().unwrap().ask;
                     stage.reply(TaskReply::Object { ask, object: Ok(Box::new(sheet)) });

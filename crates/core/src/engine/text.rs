@@ -86,9 +86,8 @@ pub fn printable(text: &str, charset: Charset) -> String {
         return text.to_owned();
     }
     let end = text.char_indices().nth(CHARS_MAX).map_or(text.len(), |(at, _)| at);
-    let mut line = escaped(&text[..end], |letter| {
-        misleads(letter) || (charset == Charset::Ascii && !letter.is_ascii())
-    });
+    let mut line =
+        escaped(&text[..end], |letter| misleads(letter) || (charset == Charset::Ascii && !letter.is_ascii()));
     if end < text.len() {
         line.push_str(match charset {
             Charset::Unicode => "…",

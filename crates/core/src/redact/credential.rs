@@ -128,7 +128,8 @@ fn text_credential(text: &str) -> Option<CredentialKind> {
     }
     let assigned = text.split(['\n', ',', '{', '}', ';', '&']).any(|part| {
         let (name, value) = part.split_once([':', '=']).unwrap_or_default();
-        is_secret_name(name) && is_content(value.trim_matches(|letter: char| letter.is_whitespace() || "\"'".contains(letter)))
+        is_secret_name(name)
+            && is_content(value.trim_matches(|letter: char| letter.is_whitespace() || "\"'".contains(letter)))
     });
     if assigned || has_password_in_url(text) {
         return Some(CredentialKind::Password);
@@ -149,7 +150,9 @@ fn is_jwt(word: &str) -> bool {
 
 fn has_algorithm(part: &str) -> bool {
     let header = URL_SAFE_NO_PAD.decode(part).ok();
-    header.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).is_some_and(|header| header.get("alg").is_some())
+    header
+        .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
+        .is_some_and(|header| header.get("alg").is_some())
 }
 
 fn is_aws_key_id(word: &str) -> bool {
@@ -213,7 +216,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// What a run of base64 is: what its text says, or random.
 fn random(word: &str) -> Option<CredentialKind> {
     let bare = word.trim_matches('=');
-    let bytes = STANDARD.decode(word).or_else(|_| STANDARD_NO_PAD.decode(bare)).or_else(|_| URL_SAFE_NO_PAD.decode(bare));
+    let bytes =
+        STANDARD.decode(word).or_else(|_| STANDARD_NO_PAD.decode(bare)).or_else(|_| URL_SAFE_NO_PAD.decode(bare));
     if let Some(text) = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
         // Text in base64 is judged as text; it is not random, whatever it looks like.
         return known_shape(&text).or_else(|| is_kubeconfig(&text).then_some(CredentialKind::Kubeconfig));
@@ -293,7 +297,11 @@ mod tests {
         let cases = [
             ("a certificate", "ca-bundle.crt", certificate.as_str()),
             ("a certificate in base64", "caBundle", &in_base64),
-            ("a digest", "image", "quay.io/a/b@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"),
+            (
+                "a digest",
+                "image",
+                "quay.io/a/b@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+            ),
             ("a path", "file", "/etc/kubernetes/static-pod-resources/configmaps/Auth-Config-1/auth-config.json"),
             ("a reference", "app.yaml", "password: ${DB_PASSWORD}\ntoken: /var/run/token\nsecret: <none>\n"),
             ("a switch", "app.yaml", "useToken: true\npassword: \"\"\n"),

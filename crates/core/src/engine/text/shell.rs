@@ -123,7 +123,8 @@ mod tests {
     /// The shell itself is the judge.
     #[test]
     fn bash_reads_every_word_back() {
-        let texts = ["plain", "", "a'b", "a\nb", "\t", "\x1b]52;c;x\x07", "a\u{202e}'!\\x1", "-n", "\u{9b}7", "名\u{200b}前"];
+        let texts =
+            ["plain", "", "a'b", "a\nb", "\t", "\x1b]52;c;x\x07", "a\u{202e}'!\\x1", "-n", "\u{9b}7", "名\u{200b}前"];
         for text in texts {
             let script = format!("printf %s {}", shell_word(text));
             let output = std::process::Command::new("bash").args(["-c", &script]).output().expect("bash runs");
