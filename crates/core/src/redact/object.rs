@@ -83,9 +83,10 @@ fn mask_secret_metadata(metadata: &mut Map<String, Value>) {
         match (field.as_str(), value) {
             ("labels" | "annotations", Value::Object(pairs)) => {
                 for (key, value) in pairs {
-                    match value {
-                        Value::String(text) => *text = metadata_value(SECRET, key, text).into_owned(),
-                        other => mask(other),
+                    if let Value::String(text) = value {
+                        *text = metadata_value(SECRET, key, text).into_owned();
+                    } else {
+                        mask(value);
                     }
                 }
             }
@@ -99,7 +100,7 @@ fn mask(value: &mut Value) {
     let length = match &*value {
         Value::Null => return,
         Value::String(text) => length_of(text),
-        other => length_of(&other.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => length_of(&value.to_string()),
     };
     *value = Value::String(length);
 }
