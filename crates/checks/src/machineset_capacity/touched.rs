@@ -5,24 +5,18 @@
 use super::catalogue::Account;
 use super::facts::{Pool, Provider};
 use super::names::{
-    AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, SECRET, TEMPLATE,
+    AUTHENTICATION, AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, POD,
+    SECRET, SERVICE_ACCOUNT, TEMPLATE, WORKLOAD,
 };
-use super::process_environment::is_of_workload;
-use super::settings::Settings;
 use super::subjects::{Sort, subject};
 use crate::Touched;
 use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
 
-pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched {
+pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
     for change in changes.iter() {
         match change {
-            Change::Collection { id, what } => {
-                if settings.credentials_from.as_ref().is_some_and(|workload| is_of_workload(id, workload)) {
-                    touched.clusters.insert(id.cluster.clone());
-                }
-                collection(id, what, view, &mut touched);
-            }
+            Change::Collection { id, what } => collection(id, what, view, &mut touched),
             Change::Cluster(name) => {
                 touched.clusters.insert(name.clone());
                 // What an account says is beside every cluster's machines; one that is gone can't say what it was.
@@ -36,7 +30,10 @@ pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched
 }
 
 fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touched) {
-    let is_leaf = id.resource == INFRASTRUCTURE
+    // Pods are asked for by labels here, by other checks without.
+    let is_pods = id.resource == POD && !id.selector.labels.is_empty();
+    let is_leaf = [INFRASTRUCTURE, WORKLOAD, SERVICE_ACCOUNT, AUTHENTICATION].contains(&id.resource)
+        || is_pods
         || [CLUSTER, TEMPLATE, AWS_CLUSTER, MANAGED_PLANE].iter().any(|kind| kind.is(&id.resource));
     let sort = Sort::ALL.into_iter().find(|sort| sort.kind().is(&id.resource));
     match (sort, what) {
