@@ -138,19 +138,19 @@ fn judge_all(what: &str, objects: &Objects) {
     let mut world = empty();
     settle(&mut world, objects);
     let view = world.view(now());
-    let subjects: Vec<SubjectId> = Kubeconfigs.subjects(view).into_iter().collect();
+    let subjects: Vec<SubjectId> = Kubeconfigs::default().subjects(view).into_iter().collect();
     let mut judged = Vec::new();
     let mut times: Vec<f64> = Vec::new();
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let pass = Kubeconfigs.pass(view);
+        let pass = Kubeconfigs::default().pass(view);
         judged = subjects.iter().map(|subject| Some(pass.rule(subject)?.judgement())).collect::<Vec<_>>();
         times.push(start.elapsed().as_secs_f64() * 1000.0);
     }
     times.sort_by(f64::total_cmp);
     let (fastest, median) = (times[0], times[ROUNDS / 2]);
     let fresh = judged.iter().flatten().filter(|judgement| judgement.verdict == "fresh").count();
-    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs::default())];
     let mut everything = ChangeSet::default();
     everything.push(Change::Cluster(ClusterName::new("mgmt")));
     let start = Instant::now();
@@ -174,7 +174,7 @@ fn settle(world: &mut World, objects: &Objects) -> Vec<Interest> {
     let mut subjects: Vec<Interest> = Vec::new();
     let mut fed = BTreeSet::new();
     loop {
-        let wanted = Kubeconfigs.interests(world.view(now()));
+        let wanted = Kubeconfigs::default().interests(world.view(now()));
         for interest in wanted.iter().filter(|one| fed.insert(one.id.clone())) {
             world.open(interest);
             let facts = decode(interest, &matching(interest, objects));

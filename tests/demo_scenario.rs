@@ -266,7 +266,7 @@ fn tick_until(runner: &mut ScenarioRunner, wanted: impl Fn(&ScenarioEvent) -> bo
 
 #[test]
 fn the_initial_scenario_has_every_kubeconfig_fault() {
-    let judged = judge_by(&Kubeconfigs, &scenario(0, 0), start());
+    let judged = judge_by(&Kubeconfigs::default(), &scenario(0, 0), start());
     let of = |place: &str| find(&judged, place).unwrap_or_else(|| panic!("{place}: {judged:#?}"));
     let expected = [
         ("mgmt-us Secret workloads/eks-orders-kubeconfig", "fresh"),
@@ -295,7 +295,7 @@ fn a_renewed_source_is_copied_unless_a_controller_is_stuck() {
         runner.tick();
     }
     let now = start().checked_add(jiff::SignedDuration::from_secs(ticks)).unwrap();
-    let judged = judge_by(&Kubeconfigs, &scenario, now);
+    let judged = judge_by(&Kubeconfigs::default(), &scenario, now);
     let of = |name: &str| find(&judged, &format!("mgmt-us Secret workloads/{name}-kubeconfig")).unwrap();
     assert_eq!(of("eks-orders"), "fresh", "renewed once, and copied");
     assert_eq!(of("eks-games"), "expired behind-source", "renewed, and copied by nobody");

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -42,10 +43,22 @@ impl Reference {
     }
 }
 
+/// How far the creation of a cluster or its control plane is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreationPhase {
+    Creating,
+    Up,
+    Failed,
+    /// It says nothing of this.
+    NotSaid,
+}
+
 /// A Cluster.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CapiCluster {
     pub uid: Uid,
+    pub created: Option<Timestamp>,
+    pub creation: CreationPhase,
     pub deletion_state: DeletionState,
     pub pause: Pause,
     /// Nothing until it is known, and again when it is being deleted.
@@ -82,8 +95,11 @@ impl Fact for CapiCluster {
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<Spec> = raw.field("spec")?;
         let fields: Value = raw.field("spec")?;
+        let status: Value = raw.field("status")?;
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
+            created: created(raw),
+            creation: creation(&status),
             deletion_state: DeletionState::of(&raw.meta),
             pause: Pause::of(&raw.meta, spec.paused),
             endpoint: spec.control_plane_endpoint.0.server(),
@@ -91,5 +107,32 @@ impl Fact for CapiCluster {
             control_plane: Reference::read_at(&fields, "controlPlaneRef"),
             region: pool.text(written(raw.meta.annotation(REGION_ANNOTATION).unwrap_or_default())),
         })
+    }
+}
+
+/// When an object was created; nothing where that is not written or no time.
+pub fn created(raw: &RawObject<'_>) -> Option<Timestamp> {
+    raw.meta.creation_timestamp.as_ref().and_then(|text| text.parse().ok())
+}
+
+/// What the status of a Cluster says, in the fields of v1beta1 and of v1beta2.
+fn creation(status: &Value) -> CreationPhase {
+    let phase = status["phase"].as_str().unwrap_or_default();
+    let failures = [&status["failureReason"], &status["deprecated"]["v1beta1"]["failureReason"]];
+    let conditions =
+        [&status["conditions"], &status["v1beta2"]["conditions"], &status["deprecated"]["v1beta1"]["conditions"]];
+    let mut conditions = conditions.into_iter().filter_map(Value::as_array).flatten();
+    let is_up = phase == "Provisioned"
+        || status["controlPlaneReady"] == true
+        || status["initialization"]["controlPlaneInitialized"] == true
+        || conditions.any(|one| one["type"] == "ControlPlaneInitialized" && one["status"] == "True");
+    if is_up {
+        CreationPhase::Up
+    } else if phase == "Failed" || failures.iter().any(|reason| reason.as_str().is_some_and(|text| !text.is_empty())) {
+        CreationPhase::Failed
+    } else if ["Pending", "Provisioning"].contains(&phase) {
+        CreationPhase::Creating
+    } else {
+        CreationPhase::NotSaid
     }
 }

@@ -15,6 +15,8 @@ pub struct Infrastructure {
     pub api_server_url: Box<str>,
     /// The cloud; empty where it is not set.
     pub platform: Box<str>,
+    /// The region on AWS; empty elsewhere.
+    pub aws_region: Box<str>,
     /// The AWS services with an endpoint of their own, and its URL.
     pub endpoints: Box<[(Box<str>, Box<str>)]>,
 }
@@ -56,6 +58,7 @@ impl Fact for Infrastructure {
             infra_id: status.infrastructure_name.unwrap_or_default(),
             api_server_url: status.api_server_url.unwrap_or_default(),
             platform: r#type.or(status.platform).unwrap_or_default(),
+            aws_region: text(&aws, &["region"]).unwrap_or_default(),
             endpoints: items(&aws, &["serviceEndpoints"]).iter().filter_map(endpoint).collect(),
         })
     }

@@ -14,7 +14,7 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
-pub use cluster_api::{CapiCluster, Endpoint, REGION_ANNOTATION, Reference};
+pub use cluster_api::{CapiCluster, CreationPhase, Endpoint, REGION_ANNOTATION, Reference, created};
 pub use conditions::{Complaint, Condition};
 pub use infrastructure::{Infrastructure, Topology};
 pub use listing::Listing;
@@ -112,6 +112,13 @@ pub const MACHINE_SET: Kind = kind!("machine.openshift.io", "MachineSet", "machi
 pub const CAPT_CONTROL_PLANE: Kind = kind!(
     "controlplane.cluster.x-k8s.io", "CAPTControlPlane", "captcontrolplanes", assumed "v1beta1", "v1beta1"
 );
+pub const WORKSPACE_TEMPLATE_APPLY: Kind = kind!(
+    "infrastructure.cluster.x-k8s.io", "WorkspaceTemplateApply", "workspacetemplateapplies", assumed "v1beta1",
+    "v1beta1"
+);
+/// Of Upbound's Terraform provider.
+pub const WORKSPACE: Resource =
+    Resource { group: "tf.upbound.io", version: "v1beta1", kind: "Workspace", plural: "workspaces", namespaced: false };
 pub const AWS_MANAGED_CONTROL_PLANE: Kind = kind!(
     "controlplane.cluster.x-k8s.io", "AWSManagedControlPlane", "awsmanagedcontrolplanes", assumed "v1beta2",
     "v1beta2", "v1beta1"

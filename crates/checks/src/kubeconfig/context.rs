@@ -9,11 +9,17 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::expected::Addresses;
-use super::facts::{CapiCluster, CaptPlane, HostedCluster, OwnContext, Typed};
-use super::names::{CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
+use super::facts::{Apply, CapiCluster, CaptPlane, HostedCluster, OwnContext, Typed, Workspace};
+use super::names::{
+    APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, WORKSPACE, source_name,
+};
+use super::planes::{ControlPlanes, Names};
+use super::settings::Settings;
 use super::subjects::Owners;
 use crate::kinds::{Listing, Secrets};
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, CollectionId, Key, ObjectName, Reading, View};
+use trueup_core::world::{
+    Cluster, ClusterName, ClusterSource, CollectionId, Gap, Key, ObjectName, Reading, Resource, Served, View,
+};
 
 /// Where each cluster of the fleet is supposed to be, looked up when first needed.
 pub struct FleetAddresses<'a> {
@@ -37,11 +43,16 @@ pub struct CheckContext<'a> {
     pub cluster: &'a Cluster,
     pub clusters: Listing<'a, CapiCluster>,
     pub planes: Listing<'a, CaptPlane>,
+    pub applies: Listing<'a, Apply>,
+    pub workspaces: Listing<'a, Workspace>,
     pub hosted: Listing<'a, HostedCluster>,
     /// The contexts of the user's own files, where this is the member that lists them.
     pub own: Listing<'a, OwnContext>,
     pub secrets: Secrets<'a>,
+    pub settings: Settings,
     hosted_by_secret: OnceCell<BTreeMap<Key, ObjectName>>,
+    control_planes: OnceCell<ControlPlanes>,
+    names: OnceCell<Names>,
 }
 
 impl<'a> CheckContext<'a> {
@@ -52,11 +63,21 @@ impl<'a> CheckContext<'a> {
             cluster,
             clusters: Listing::of(view, cluster, CLUSTER.in_cluster(cluster)),
             planes: Listing::of(view, cluster, CAPT_PLANE.in_cluster(cluster)),
+            applies: recorded_or_served(view, cluster, APPLY.in_cluster(cluster)),
+            workspaces: recorded_or_served(view, cluster, WORKSPACE),
             hosted: Listing::of(view, cluster, HOSTED_CLUSTER.in_cluster(cluster)),
             own: Listing::when(is_own(cluster) && !cluster.served.lacks(&CONTEXT), view, cluster, CONTEXT),
             secrets: Secrets::new(view, &cluster.name),
+            settings: Settings::default(),
             hosted_by_secret: OnceCell::new(),
+            control_planes: OnceCell::new(),
+            names: OnceCell::new(),
         })
+    }
+
+    #[must_use]
+    pub fn with_settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
     }
 
     /// The Secrets of Cluster API's type, wherever they are.
@@ -84,6 +105,21 @@ impl<'a> CheckContext<'a> {
         })
     }
 
+    /// Which control plane belongs to which Cluster.
+    pub fn control_planes(&self) -> &ControlPlanes {
+        self.control_planes.get_or_init(|| ControlPlanes::of(&self.clusters, &self.planes))
+    }
+
+    /// A cluster of the same name in another namespace: CAPT gives both the same source.
+    pub fn twin_of(&self, cluster: &Key) -> Option<&Key> {
+        self.names.get_or_init(|| Names::of(&self.clusters, &self.planes)).twin_of(cluster)
+    }
+
+    /// Why a twin cannot be ruled out.
+    pub fn twin_gap(&self) -> Option<Gap> {
+        self.clusters.gap().or_else(|| self.planes.gap())
+    }
+
     /// CAPT's source for a cluster, when the cluster is CAPT's.
     pub fn source_of(&self, cluster: &Key, owners: &Owners<'a>) -> Option<Key> {
         let source = || Key::new(Some(SOURCE_NAMESPACE), &source_name(cluster.name.as_str()));
@@ -102,6 +138,19 @@ impl<'a> CheckContext<'a> {
 /// Whether a member of the fleet stands for the user's own kubeconfig files.
 pub fn is_own(cluster: &Cluster) -> bool {
     cluster.source == ClusterSource::Local
+}
+
+/// A kind that decides nothing but a stage. A recording says itself whether it covers the kind.
+fn recorded_or_served<'a, F: trueup_core::world::Fact>(
+    view: View<'a>,
+    cluster: &'a Cluster,
+    resource: Resource,
+) -> Listing<'a, F> {
+    let is_read = match &cluster.served {
+        Served::Recorded(_) => true,
+        Served::Complete(_) | Served::Unknown(_) => !cluster.served.lacks(&resource),
+    };
+    Listing::when(is_read, view, cluster, resource)
 }
 
 pub fn typed_id(cluster: &ClusterName) -> CollectionId {

@@ -6,7 +6,7 @@ use super::content::{Authorities, Overlap, Pair, Server, Trust};
 use super::context::CheckContext;
 use super::facts::Anchor;
 use super::names::{CAPT_PLANE, CLUSTER, SECRET, ca_name, connection_name};
-use super::subjects::Owners;
+use super::subjects::{Owners, cluster_keys};
 use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, Sighting, View};
 
 /// What the objects of one cluster say, the most trusted first.
@@ -43,13 +43,13 @@ pub enum EndpointSource {
 
 impl EndpointSource {
     /// `Secret team-a/demo-eks-connection`
-    pub fn object(self, cluster: &Key) -> String {
+    pub fn object(self, cluster: &Key, plane: &Key) -> String {
         let name = cluster.name.as_str();
         let (kind, name) = match self {
             Self::Connection | Self::ConnectionAuthority => (SECRET.kind, connection_name(name)),
             Self::Authority => (SECRET.kind, ca_name(name)),
             Self::Cluster => (CLUSTER.kind, name.to_owned()),
-            Self::Plane => (CAPT_PLANE.kind, name.to_owned()),
+            Self::Plane => (CAPT_PLANE.kind, plane.name.to_string()),
         };
         format!("{kind} {}", Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) })
     }
@@ -184,8 +184,7 @@ impl<'a> Addresses<'a> {
         let mut all = Self::default();
         for cluster in view.clusters() {
             let Some(context) = CheckContext::of(view, &cluster.name) else { continue };
-            let keys = context.clusters.iter().map(|(key, _)| key).chain(context.planes.iter().map(|(key, _)| key));
-            for key in keys {
+            for key in cluster_keys(&context) {
                 all.add(&context, key);
             }
         }

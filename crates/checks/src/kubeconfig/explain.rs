@@ -91,7 +91,7 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<E
     lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.to_string(), "", String::new())));
     lines.extend(target_evidence(subject, ruling));
     let said_by = |speaker: EndpointSource, version: Option<&ResourceVersion>, message: String| {
-        let object = format!("{context} {}", speaker.object(&subject.cluster_key));
+        let object = format!("{context} {}", speaker.object(&subject.cluster_key, &subject.owners.plane_key));
         line(message, object, speaker.field(), version.map(ToString::to_string).unwrap_or_default())
     };
     for Said { value, speaker, version } in &ruling.expected.endpoints {
@@ -105,6 +105,7 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<E
     }
     lines.extend(plane_evidence(subject));
     lines.extend(source_evidence(subject, ruling, now));
+    lines.extend(ruling.stages.evidence(now));
     lines
 }
 
@@ -168,14 +169,20 @@ fn plane_evidence(subject: &Subject<'_>) -> Vec<Evidence> {
     let key = &subject.cluster_key;
     let mut lines = Vec::new();
     let named = subject.owners.cluster.seen.and_then(|cluster| cluster.control_plane.as_ref());
-    if let Some(plane) = named.filter(|plane| *plane.kind == *CAPT_PLANE.kind && *plane.name != *subject.cluster()) {
-        let message = format!("names the control plane {}; CAPT looks for one of its own name", plane.name);
+    let named = named.filter(|plane| *plane.kind == *CAPT_PLANE.kind && *plane.name != *subject.cluster());
+    let renamed = &subject.owners.plane_key.name;
+    let named = named.map(|plane| &*plane.name).or_else(|| (renamed != &key.name).then(|| renamed.as_str()));
+    if let Some(plane) = named {
+        let message = format!(
+            "its control plane is named {plane}; CAPT finds its Cluster by equal name only and will not create the Secret; \
+             rename one of them"
+        );
         let object = format!("{} {} {key}", context.cluster.name, CLUSTER.kind);
         lines.push(line(message, object, "spec.controlPlaneRef", String::new()));
     }
     let failure = subject.owners.plane.seen.map(|plane| &*plane.failure).filter(|failure| !failure.is_empty());
     lines.extend(failure.map(|failure| {
-        let object = format!("{} {} {key}", context.cluster.name, CAPT_PLANE.kind);
+        let object = format!("{} {} {}", context.cluster.name, CAPT_PLANE.kind, subject.owners.plane_key);
         line(failure.to_owned(), object, "status.failureReason", String::new())
     }));
     lines
@@ -189,7 +196,13 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
     let Some((key, holder)) = ruling.source.seen() else { return Vec::new() };
     let message = match &ruling.source {
         Source::Invalid { fault, .. } => format!("the source {}", fault_message(*fault)),
-        Source::Another { who, .. } => format!("the source leads to the cluster {} in {}", who.key, who.context),
+        Source::Another { who, is_twin: true, .. } => format!(
+            "no endpoint or CA shows whose the source is, and the cluster {} in {} has the same source",
+            who.key, who.context
+        ),
+        Source::Another { who, is_twin: false, .. } => {
+            format!("the source leads to the cluster {} in {}", who.key, who.context)
+        }
         Source::Stale { .. } => "the source would not be let in now".to_owned(),
         Source::Good { .. } | Source::None | Source::NotKnown(_) | Source::Missing { .. } => {
             let same = match (&holder.kubeconfig, ruling.target.map(|target| &target.value)) {

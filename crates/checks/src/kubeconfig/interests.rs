@@ -11,7 +11,7 @@ use super::names::{
     SOURCE_NAMESPACE, ca_name, cluster_of_target, cluster_of_user, connection_name, hosted_default_name, target_name,
     user_name,
 };
-use super::subjects::Owners;
+use super::subjects::{Owners, cluster_keys};
 use crate::kinds::{SecretMark, secret_marks};
 use trueup_core::world::{Interest, Key, Namespace, ObjectName, Served, View};
 
@@ -30,6 +30,11 @@ fn owners(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     let name = &context.cluster.name;
     wanted.extend(context.clusters.interest());
     wanted.extend(context.planes.interest());
+    // The way of a kubeconfig matters only where CAPT makes one.
+    if context.planes.iter().next().is_some() {
+        wanted.extend(context.applies.interest());
+        wanted.extend(context.workspaces.interest());
+    }
     wanted.extend(context.hosted.interest());
     wanted.extend(context.own.interest());
     // A recording may hold Secrets of clusters whose own objects were left out.
@@ -71,11 +76,10 @@ fn names(context: &CheckContext<'_>) -> BTreeMap<Key, Use> {
     let mut names = BTreeMap::new();
     let in_namespace =
         |namespace: &Namespace, name: String| Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-    let clusters = context.clusters.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
-    let planes = context.planes.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
+    let clusters = cluster_keys(context).map(|key| (key.namespace.as_ref(), key.name.as_str()));
     let typed: Vec<&Key> = context.typed().iter().map(|(key, _)| key).collect();
     let others = typed.iter().filter_map(|key| Some((key.namespace.as_ref(), cluster_named(key.name.as_str())?)));
-    for (namespace, cluster) in clusters.chain(planes).chain(others) {
+    for (namespace, cluster) in clusters.chain(others) {
         let Some(namespace) = namespace else { continue };
         names.insert(in_namespace(namespace, target_name(cluster)), Use::Kubeconfig);
         names.insert(in_namespace(namespace, user_name(cluster)), Use::Kubeconfig);

@@ -8,14 +8,16 @@
 use jiff::Timestamp;
 
 use super::Kubeconfigs;
-use super::content::{Content, Credential, Current, ExecElsewhere, Pair, Token};
+use super::content::{Content, Credential, Current, ExecElsewhere, Packing, Pair, Token};
+use super::creation::{self, COPY_GRACE, Creation};
 use super::expected::{CaComparison, EndpointComparison, Expected};
 use super::facts::{Extras, Held, Holder};
 use super::freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use super::names::{CLUSTER_LABEL, SECRET_TYPE};
 use super::owner::{Ownership, ownership};
 use super::ruling::Ruling;
-use super::source::{Source, SourceFault, find as find_source};
+use super::source::{Source, SourceFault, SourceProof, find as find_source};
+use super::stages;
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 use crate::ContextCache;
@@ -42,8 +44,66 @@ pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a, Kubeconfigs>)
     }
     if let Sort::Capi = subject.sort {
         beside_source(&mut ruling, subject, contexts);
+        if subject.owners.is_renamed(&subject.cluster_key) {
+            ruling.codes.insert(Code::PlaneName);
+        }
+        while_created(&mut ruling, subject, contexts.view.now);
+        stuck_at(&mut ruling, subject, contexts.view.now);
     }
     ruling
+}
+
+/// A kubeconfig that is missing while its cluster is being created is waited for, for a time.
+fn while_created(ruling: &mut Ruling<'_>, subject: &Subject<'_>, now: Timestamp) {
+    let absent = [Verdict::Missing, Verdict::SourceMissing];
+    if !absent.iter().any(|verdict| ruling.has(*verdict)) {
+        return;
+    }
+    let until = match creation::find(&subject.owners, subject.context.settings, now) {
+        Creation::Over => return,
+        Creation::Overdue => {
+            ruling.codes.insert(Code::Overdue);
+            return;
+        }
+        Creation::UnderWay { until } => until,
+    };
+    let copied_by = match &ruling.source {
+        Source::Good { holder, .. } => holder.meta.created.and_then(|at| at.checked_add(COPY_GRACE).ok()),
+        Source::None
+        | Source::NotKnown(_)
+        | Source::Missing { .. }
+        | Source::Invalid { .. }
+        | Source::Another { .. }
+        | Source::Stale { .. } => None,
+    };
+    // CAPT copies a good source within its next passes; after that the copy is what is stuck.
+    if ruling.has(Verdict::BehindSource) {
+        if copied_by.is_none_or(|by| now >= by) {
+            return;
+        }
+        ruling.holds.remove(&Verdict::BehindSource);
+        ruling.codes.remove(&Code::SourceUnproven);
+        ruling.wake_at(copied_by);
+    }
+    for verdict in absent {
+        ruling.holds.remove(&verdict);
+    }
+    ruling.holds.insert(Verdict::Waiting);
+    ruling.wake_at(until);
+}
+
+/// Names the stage of CAPT's way that is not done.
+fn stuck_at(ruling: &mut Ruling<'_>, subject: &Subject<'_>, now: Timestamp) {
+    let begun = [Verdict::Missing, Verdict::SourceMissing, Verdict::Expired, Verdict::RefreshStalled];
+    let is_waiting = ruling.has(Verdict::Waiting);
+    if !is_waiting && !begun.iter().any(|verdict| ruling.has(*verdict)) {
+        return;
+    }
+    let stages = stages::find(subject, ruling, now);
+    if let Some(stage) = stages.stuck().filter(|_| is_waiting || stages.has_apply) {
+        ruling.codes.insert(stage.code());
+        ruling.stages = stages;
+    }
 }
 
 /// The key of a Secret that holds the kubeconfig.
@@ -57,9 +117,9 @@ pub fn held(sort: Sort, holder: &Holder) -> &Held {
 /// What the current context of a Secret's kubeconfig leads to.
 pub fn pair_of(sort: Sort, holder: &Holder) -> Option<&Pair> {
     let Held::Written { content: Ok(content), .. } = held(sort, holder) else { return None };
-    match &content.current {
-        Current::Pair(pair) => Some(pair),
-        Current::Nothing(_) => None,
+    match (&content.current, content.packing) {
+        (Current::Pair(pair), Packing::Plain) => Some(pair),
+        (Current::Pair(_), Packing::Twice) | (Current::Nothing(_), Packing::Plain | Packing::Twice) => None,
     }
 }
 
@@ -67,6 +127,11 @@ fn present(ruling: &mut Ruling<'_>, subject: &Subject<'_>, holder: &Holder, now:
     match held(subject.sort, holder) {
         Held::Absent | Held::Empty => ruling.contract(Code::Key),
         Held::Written { content: Err(_), .. } => drop(ruling.holds.insert(Verdict::Unreadable)),
+        // No client decodes it twice, so that nothing in it counts.
+        Held::Written { content: Ok(content), .. } if content.packing == Packing::Twice => {
+            ruling.holds.insert(Verdict::Unreadable);
+            ruling.codes.insert(Code::Base64Twice);
+        }
         Held::Written { content: Ok(content), .. } => read(ruling, subject, content, now),
     }
     match subject.sort {
@@ -92,6 +157,7 @@ fn owned(ruling: &mut Ruling<'_>, subject: &Subject<'_>, holder: &Holder) {
     match &ruling.ownership {
         Ownership::Fine => {}
         Ownership::Dead { .. } | Ownership::Another { .. } => ruling.contract(Code::Owner),
+        Ownership::Missing => ruling.contract(Code::OwnerMissing),
         Ownership::NotKnown(gap) => ruling.unknown(Some(gap.clone())),
     }
 }
@@ -183,7 +249,10 @@ fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, contexts: &
         Source::None | Source::Stale { .. } => {}
         Source::NotKnown(gap) => ruling.unknown(Some(gap.clone())),
         Source::Missing { .. } => drop(ruling.holds.insert(Verdict::SourceMissing)),
-        Source::Another { .. } => drop(ruling.holds.insert(Verdict::WrongCluster)),
+        Source::Another { is_twin, .. } => {
+            ruling.holds.insert(Verdict::WrongCluster);
+            ruling.codes.extend(is_twin.then_some(Code::Twin));
+        }
         Source::Invalid { fault, .. } => {
             let code = match fault {
                 SourceFault::Key => Code::Key,
@@ -197,9 +266,14 @@ fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, contexts: &
         Source::Good { .. } => {}
     }
     ruling.wake_at(ruling.source.until());
-    let Source::Good { holder: source, .. } = &ruling.source else { return };
+    let Source::Good { holder: source, proof, .. } = &ruling.source else { return };
     // Without an expected endpoint it is not known whether the source is its own.
     if ruling.expected.gap.is_none() && ruling.gap.is_none() && is_behind(ruling, source) {
+        let code = match proof {
+            SourceProof::Proven => None,
+            SourceProof::Unproven { .. } => Some(Code::SourceUnproven),
+        };
+        ruling.codes.extend(code);
         ruling.holds.insert(Verdict::BehindSource);
     }
 }

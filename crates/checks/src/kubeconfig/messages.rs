@@ -2,13 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::content::{Credential, Current, Token};
+use super::content::{Credential, Current, Packing, Token};
 use super::facts::{Extras, Held, Holder};
 use super::judge::{held, pair_of};
 use super::names::{CLUSTER_LABEL, KUBECONFIG, SECRET_TYPE, VALUE};
 use super::owner::Ownership;
 use super::ruling::Ruling;
-use super::source::{Source, SourceFault};
+use super::source::{Source, SourceFault, SourceProof};
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 
@@ -17,7 +17,7 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
     let source = source_message(ruling, now);
     match ruling.verdict() {
         Verdict::Unknown => ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("unknown: {gap}")),
-        Verdict::Missing => format!("the Secret does not exist{source}"),
+        Verdict::Missing => format!("the Secret does not exist{source}{}", stage_message(ruling)),
         Verdict::Unreadable => format!("key {key} is not usable: {}{source}", unreadable_message(subject, ruling)),
         Verdict::ExecRefused => {
             let fields = ruling.target.and_then(|target| pair_of(subject.sort, target));
@@ -38,8 +38,10 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
         }
         Verdict::BehindSource => format!("the controller that copies it is behind{source}"),
         Verdict::SourceInvalid | Verdict::SourceMissing => {
-            format!("the {} still works, but it will not be renewed{source}", kind(subject, ruling))
+            let stage = stage_message(ruling);
+            format!("the {} still works, but it will not be renewed{source}{stage}", kind(subject, ruling))
         }
+        Verdict::Waiting => waiting_message(ruling),
         Verdict::Expiring => format!("the {} ends {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
         Verdict::CaRotating => "its CAs overlap with the cluster's: rotation in progress".to_owned(),
         Verdict::Opaque if ruling.codes.contains(&Code::NoExpiry) => "a token without an expiry".to_owned(),
@@ -49,6 +51,20 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
             None => "leads where its cluster is".to_owned(),
         },
     }
+}
+
+/// The stage that is not done, where one is known.
+fn stage_message(ruling: &Ruling<'_>) -> String {
+    let overdue = if ruling.codes.contains(&Code::Overdue) { "; its creation is overdue" } else { "" };
+    let stage = ruling.stages.stuck().map_or_else(String::new, |stage| format!("; {}", stage.message()));
+    format!("{overdue}{stage}")
+}
+
+/// Which stage a new cluster waits for, and that there is nothing to do yet.
+fn waiting_message(ruling: &Ruling<'_>) -> String {
+    let stage = ruling.stages.stuck().map_or_else(String::new, |stage| format!(": {}", stage.message()));
+    let until = ruling.until.map_or_else(String::new, |until| format!("; wait until {until}"));
+    format!("the cluster is being created{stage}{until}")
 }
 
 fn kind(subject: &Subject<'_>, ruling: &Ruling<'_>) -> &'static str {
@@ -101,6 +117,9 @@ fn unreadable_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let Some(target) = ruling.target else { return "it is not there".to_owned() };
     match held(subject.sort, target) {
         Held::Written { content: Err(why), .. } => why.to_string(),
+        Held::Written { content: Ok(content), .. } if content.packing == Packing::Twice => {
+            "it is base64-encoded twice".to_owned()
+        }
         Held::Absent | Held::Empty | Held::Written { content: Ok(_), .. } => {
             match pair_of(subject.sort, target).map(|pair| &pair.credential) {
                 Some(Credential::Token(Token::Malformed(fault))) => fault.to_string(),
@@ -146,15 +165,17 @@ fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
         Code::Owner => match &ruling.ownership {
             Ownership::Dead { owner } => Some(format!("its owner {owner} no longer exists")),
             Ownership::Another { owner } => Some(format!("it is controlled by {owner}")),
-            Ownership::Fine | Ownership::NotKnown(_) => None,
+            Ownership::Fine | Ownership::Missing | Ownership::NotKnown(_) => None,
         },
+        Code::OwnerMissing => Some("it has no owner reference; its control plane should own it".to_owned()),
         Code::ExtraKeyDisagrees => match target.map(|target| target.extras) {
             Some(Extras::Disagree(key)) => Some(format!("key {key} does not say what {VALUE} says")),
             Some(Extras::Agree) | None => None,
         },
         Code::BasicAuth => Some("it uses a password, which Kubernetes no longer supports".to_owned()),
         Code::Anonymous => Some("it has no credential".to_owned()),
-        Code::EndpointDiffers
+        Code::Base64Twice
+        | Code::EndpointDiffers
         | Code::Exec
         | Code::ExecInOtherUser
         | Code::ExecUser
@@ -162,9 +183,18 @@ fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
         | Code::InClusterEndpoint
         | Code::Insecure
         | Code::NoExpiry
+        | Code::Overdue
         | Code::PastHalfLife
+        | Code::PlaneName
         | Code::SourceDrift
+        | Code::SourceUnproven
+        | Code::StageApply
+        | Code::StageControlPlane
+        | Code::StageCopy
+        | Code::StageOutputs
+        | Code::StageWorkspace
         | Code::TokenMalformed
+        | Code::Twin
         | Code::Unparseable => None,
     };
     ruling.codes.iter().filter_map(word).collect::<Vec<_>>().join("; ")
@@ -178,7 +208,11 @@ fn source_message(ruling: &Ruling<'_>, now: Timestamp) -> String {
         Source::Invalid { key, fault, .. } => {
             format!("; its source Secret {key} {}: look at the provider", fault_message(*fault))
         }
-        Source::Another { key, who, .. } => {
+        Source::Another { key, who, is_twin: true, .. } => format!(
+            "; its source Secret {key} may be that of the cluster {} in {}: set controlPlaneEndpoint of both, or rename one",
+            who.key, who.context
+        ),
+        Source::Another { key, who, is_twin: false, .. } => {
             format!("; its source Secret {key} is that of the cluster {} in {}", who.key, who.context)
         }
         Source::Stale { key, holder, .. } => {
@@ -188,6 +222,10 @@ fn source_message(ruling: &Ruling<'_>, now: Timestamp) -> String {
             });
             format!("; its source Secret {key} ended too{until}: look at the provider")
         }
+        Source::Good { key, proof: SourceProof::Unproven { .. }, .. } if ruling.has(Verdict::BehindSource) => format!(
+            "; its source Secret {key} is valid, but no endpoint or CA shows that it is this cluster's: check it before \
+             copying"
+        ),
         Source::Good { key, .. } if ruling.has(Verdict::BehindSource) => {
             format!("; its source Secret {key} is good: look at the controller that copies it")
         }

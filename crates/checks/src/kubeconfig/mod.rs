@@ -8,6 +8,7 @@
 
 pub mod content;
 mod context;
+mod creation;
 mod expected;
 mod explain;
 mod facts;
@@ -18,12 +19,15 @@ mod messages;
 mod names;
 mod own;
 mod owner;
+mod owner_repair;
+mod planes;
 mod present;
 mod probe;
 mod remedy;
 mod ruling;
 mod settings;
 mod source;
+mod stages;
 mod subjects;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -37,7 +41,7 @@ use std::collections::BTreeSet;
 use context::{CheckContext, FleetAddresses};
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use ruling::Ruling;
-pub use settings::ENTRY;
+pub use settings::{ENTRY, Settings};
 use subjects::ResolvedSubject;
 
 use crate::contract::{Probe, Touched};
@@ -51,7 +55,15 @@ pub const NAME: CheckName = CheckName("kubeconfig");
 
 /// The check.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Kubeconfigs;
+pub struct Kubeconfigs {
+    settings: Settings,
+}
+
+impl Kubeconfigs {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+}
 
 impl CheckRules for Kubeconfigs {
     type Fleet<'a> = FleetAddresses<'a>;
@@ -85,7 +97,7 @@ impl CheckRules for Kubeconfigs {
         view: View<'a>,
         _: &FleetAddresses<'a>,
     ) -> Option<CheckContext<'a>> {
-        CheckContext::of(view, cluster)
+        CheckContext::of(view, cluster).map(|context| context.with_settings(self.settings))
     }
 
     fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {

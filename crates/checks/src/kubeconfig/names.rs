@@ -26,7 +26,9 @@ pub const CA_KEYS: [&str; 2] = ["tls.crt", "ca.crt"];
 /// CAPT's sources are all in this namespace, whatever the cluster's own is.
 pub const SOURCE_NAMESPACE: &str = "default";
 
-pub use crate::kinds::{CAPT_CONTROL_PLANE as CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET};
+pub use crate::kinds::{
+    CAPT_CONTROL_PLANE as CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, WORKSPACE, WORKSPACE_TEMPLATE_APPLY as APPLY,
+};
 
 /// A context of the user's own kubeconfig files; `fleet` lists them.
 pub const CONTEXT: Resource =
@@ -42,6 +44,7 @@ const USER: &str = "-user-kubeconfig";
 const SOURCE: &str = "-outputs-kubeconfig";
 const CONNECTION: &str = "-eks-connection";
 const CA: &str = "-ca";
+const KUBECONFIG_APPLY: &str = "-kubeconfig-apply";
 
 pub fn target_name(cluster: &str) -> String {
     format!("{cluster}{TARGET}")
@@ -61,6 +64,16 @@ pub fn connection_name(cluster: &str) -> String {
 
 pub fn ca_name(cluster: &str) -> String {
     format!("{cluster}{CA}")
+}
+
+/// The WorkspaceTemplateApply whose Workspace makes a cluster's kubeconfig.
+pub fn apply_name(cluster: &str) -> String {
+    format!("{cluster}{KUBECONFIG_APPLY}")
+}
+
+/// The cluster a WorkspaceTemplateApply makes the kubeconfig of.
+pub fn cluster_of_apply(apply: &str) -> Option<&str> {
+    apply.strip_suffix(KUBECONFIG_APPLY).filter(|cluster| !cluster.is_empty())
 }
 
 /// The cluster a Secret would be the kubeconfig of.

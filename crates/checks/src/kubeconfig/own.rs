@@ -131,6 +131,7 @@ impl<'a> Own<'a> {
             | Verdict::BehindSource
             | Verdict::SourceInvalid
             | Verdict::SourceMissing
+            | Verdict::Waiting
             | Verdict::CaRotating => self.fault(),
         };
         // Where it is broken, a refused login adds nothing.
@@ -194,6 +195,7 @@ impl<'a> Own<'a> {
             | Verdict::BehindSource
             | Verdict::SourceInvalid
             | Verdict::SourceMissing
+            | Verdict::Waiting
             | Verdict::CaRotating => json!(false),
         };
         actual.insert("usable".into(), usable);

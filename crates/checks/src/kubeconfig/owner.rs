@@ -19,6 +19,9 @@ pub enum Ownership {
     Another {
         owner: String,
     },
+    /// No owner at all, where CAPT's control plane should be one. With other control planes a Secret without an owner may
+    /// be the user's own.
+    Missing,
     NotKnown(Gap),
 }
 
@@ -26,6 +29,9 @@ pub enum Ownership {
 const CAPI_GROUPS: &str = "cluster.x-k8s.io";
 
 pub fn ownership(subject: &Subject<'_>, holder: &Holder) -> Ownership {
+    if holder.owners.is_empty() && subject.sort == Sort::Capi && subject.owners.plane.seen.is_some() {
+        return Ownership::Missing;
+    }
     let stands: Vec<Ownership> = holder.owners.iter().map(|owner| stand(subject, owner)).collect();
     let first = |wanted: fn(&Ownership) -> bool| stands.iter().find(|stand| wanted(stand)).cloned();
     first(|stand| matches!(stand, Ownership::Another { .. }))
@@ -34,7 +40,8 @@ pub fn ownership(subject: &Subject<'_>, holder: &Holder) -> Ownership {
         .unwrap_or(Ownership::Fine)
 }
 
-fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
+/// What one owner reference says.
+pub fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
     let key = Key { name: ObjectName::new(&*owner.name), ..subject.key.clone() };
     let context = &subject.context;
     let named = || format!("{} {}", owner.kind, owner.name);
@@ -43,7 +50,7 @@ fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
         (Some(_), _) | (None, None) => Ownership::Dead { owner: named() },
         (None, Some(gap)) => Ownership::NotKnown(gap),
     };
-    let is = |group: &str, kind: &str| *owner.group == *group && *owner.kind == *kind;
+    let is = |group: &str, kind: &str| owner.group() == group && *owner.kind == *kind;
     if is(CLUSTER.group, CLUSTER.kind) {
         let sight = context.clusters.get(&key);
         return alive(sight.seen.map(|cluster| &cluster.uid), sight.gap).unless_other(subject, owner);
@@ -56,7 +63,7 @@ fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
         let sight = context.hosted.get(&key);
         return alive(sight.seen.map(|hosted| &hosted.uid), sight.gap);
     }
-    if owner.role == Role::Owner || is_its_plane(subject, owner) {
+    if owner.role() == Role::Owner || is_its_plane(subject, owner) {
         return Ownership::Fine;
     }
     Ownership::Another { owner: named() }
@@ -66,7 +73,7 @@ impl Ownership {
     /// A living owner of another name controls another cluster's things.
     fn unless_other(self, subject: &Subject<'_>, owner: &Owner) -> Self {
         let is_other =
-            owner.role == Role::Controller && *owner.name != *subject.cluster() && !is_its_plane(subject, owner);
+            owner.role() == Role::Controller && *owner.name != *subject.cluster() && !is_its_plane(subject, owner);
         if is_other && self == Self::Fine {
             Self::Another { owner: format!("{} {}", owner.kind, owner.name) }
         } else {
@@ -78,12 +85,12 @@ impl Ownership {
 /// Whether a controller is the control plane the Cluster names. Where it names none, any of Cluster API's may be.
 fn is_its_plane(subject: &Subject<'_>, owner: &Owner) -> bool {
     match subject.sort {
-        Sort::Hosted => return owner.group.ends_with("openshift.io"),
+        Sort::Hosted => return owner.group().ends_with("openshift.io"),
         Sort::Capi | Sort::User => {}
     }
     match subject.owners.cluster.seen.and_then(|cluster| cluster.control_plane.as_ref()) {
         Some(plane) => *plane.kind == *owner.kind && *plane.name == *owner.name,
         None if subject.owners.plane.seen.is_some() => false,
-        None => owner.group.ends_with(CAPI_GROUPS),
+        None => owner.group().ends_with(CAPI_GROUPS),
     }
 }

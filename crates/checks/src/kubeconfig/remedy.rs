@@ -1,5 +1,5 @@
-//! What could be done about a ruling, as data: the copy that is behind, the label that is missing, and what stands in the
-//! way.
+//! What could be done about a ruling, as data: the copy that is behind, the label or the owner that is missing, and what
+//! stands in the way.
 //!
 //! Invariants: no value and no digest is in a draft. It names the source by uid and version, and says lengths, kinds
 //! and times.
@@ -9,14 +9,15 @@ use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability};
 use super::judge::pair_of;
 use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::owner::Ownership;
+use super::owner_repair::{self, OwnerRepair};
 use super::ruling::Ruling;
-use super::source::Source;
+use super::source::{Source, SourceProof};
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 use crate::kinds::secret_marks;
 use trueup_core::engine::{
     ActionDraft, Blocked, Change, CopySource, Copying, CreateChange, GateName, Labels, MetadataChange, OwnerReference,
-    Reason, SourceBinding, Target, Undo, UpdateChange,
+    Reason, SourceBinding, Stake, Target, Undo, UpdateChange,
 };
 use trueup_core::world::{DeletionState, Key, Uid};
 
@@ -40,6 +41,9 @@ pub fn actions<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>) -> Vec<ActionDraf
         Some(target) if ruling.codes.contains(&Code::Label) && !relabels => actions.push(draft.label(target)),
         Some(_) | None => {}
     }
+    let owned = ruling.target.filter(|_| owner_repair::is_wanted(ruling));
+    let repair = owned.and_then(|target| Some((target, owner_repair::find(subject, ruling, target)?)));
+    actions.extend(repair.map(|(target, repair)| draft.re_own(target, repair)));
     actions
 }
 
@@ -51,7 +55,8 @@ struct Draft<'s, 'a> {
 
 impl<'a> Draft<'_, 'a> {
     fn update(&self, target: &Holder, key: &Key, source: &Holder) -> ActionDraft {
-        let blocked_by = self.blocked(target, Touched::Data);
+        let mut blocked_by = self.blocked(target, Touched::Data);
+        blocked_by.extend(self.twin_gate());
         let labels = self.labels(target);
         // A blocked update blocks the label too.
         let relabels = !labels.is_empty() && target.mutability == Mutability::Mutable;
@@ -63,6 +68,7 @@ impl<'a> Draft<'_, 'a> {
             diff: self.updated(target, source, relabels),
             undo: Undo::RestoreFromBackup,
             blocked_by,
+            selected: self.is_proven(),
             ..self.draft(change, Reason::Stale, Some(target))
         }
     }
@@ -70,6 +76,8 @@ impl<'a> Draft<'_, 'a> {
     /// A new Secret as the contract wants it, when there is an owner for it.
     fn create(&self, key: &Key, source: &Holder) -> Option<ActionDraft> {
         let owner = self.owner()?;
+        let mut blocked_by = self.cluster_gates();
+        blocked_by.extend(self.twin_gate());
         let change = Change::Create(CreateChange {
             copy: self.copy(key, Vec::new()),
             labels: self.cluster_label(),
@@ -80,7 +88,8 @@ impl<'a> Draft<'_, 'a> {
             source: Some(SourceBinding { uid: source.meta.uid.clone(), version: source.meta.version.clone() }),
             diff: self.created(source),
             undo: Undo::DeleteWhatWasCreated,
-            blocked_by: self.cluster_gates(),
+            blocked_by,
+            selected: self.is_proven(),
             ..self.draft(change, Reason::Missing, None)
         })
     }
@@ -92,13 +101,51 @@ impl<'a> Draft<'_, 'a> {
             ownership: self.proofs(target),
             diff: format!("  metadata:\n    labels:\n{removed}+     {CLUSTER_LABEL}: \"{}\"\n", self.cluster),
             undo: Undo::RemoveWhatWasAdded,
-            blocked_by: self.blocked(target, Touched::Label),
+            blocked_by: self.blocked(target, Touched::Metadata),
             ..self.draft(
                 Change::Label(MetadataChange::setting([(CLUSTER_LABEL, self.cluster)])),
                 Reason::NotLabelled,
                 Some(target),
             )
         }
+    }
+
+    /// A patch of the owner references.
+    fn re_own(&self, target: &Holder, repair: OwnerRepair) -> ActionDraft {
+        let OwnerRepair { change, reason, diff, judged } = repair;
+        let mut draft = ActionDraft {
+            ownership: self.proofs(target),
+            diff,
+            judged: Some(judged),
+            stake: Stake::Ownership,
+            undo: Undo::RestoreFromBackup,
+            blocked_by: self.blocked(target, Touched::Metadata),
+            ..self.draft(change, reason, Some(target))
+        };
+        draft.target.version = None;
+        draft
+    }
+
+    /// Whether the source is known to be this cluster's.
+    fn is_proven(&self) -> bool {
+        match &self.ruling.source {
+            Source::Good { proof, .. } => *proof == SourceProof::Proven,
+            Source::None
+            | Source::NotKnown(_)
+            | Source::Missing { .. }
+            | Source::Invalid { .. }
+            | Source::Another { .. }
+            | Source::Stale { .. } => false,
+        }
+    }
+
+    /// An unproven source may be that of another cluster of the same name.
+    fn twin_gate(&self) -> Option<Blocked> {
+        let Source::Good { proof: SourceProof::Unproven { twin_gap: Some(gap) }, .. } = &self.ruling.source else {
+            return None;
+        };
+        let why = format!("another cluster named {} cannot be ruled out: {gap}", self.cluster);
+        Some(blocked(GateName::NotComplete, why))
     }
 
     /// Which key is taken from where, and which keys would disagree afterwards.
@@ -167,15 +214,7 @@ impl<'a> Draft<'_, 'a> {
 
     /// The control plane that would own a new Secret.
     fn owner(&self) -> Option<OwnerReference> {
-        let plane = self.plane()?;
-        Some(OwnerReference {
-            api_version: CAPT_PLANE.api_version(&self.subject.context.planes.resource).to_owned(),
-            kind: CAPT_PLANE.kind.to_owned(),
-            name: self.cluster.to_owned(),
-            uid: plane.uid.to_string(),
-            controller: Some(true),
-            block_owner_deletion: None,
-        })
+        owner_repair::controller(self.subject).filter(|owner| owner.kind == CAPT_PLANE.kind)
     }
 
     fn plane(&self) -> Option<&'a CaptPlane> {
@@ -254,8 +293,13 @@ impl<'a> Draft<'_, 'a> {
             version: target.map(|target| target.meta.version.clone()),
             cloud: None,
         };
-        let rests_on =
+        let mut rests_on =
             vec![secret_marks(context, namespace.as_str()), CLUSTER.collection(self.subject.context.cluster)];
+        // Another cluster of the same name may be a control plane alone.
+        let is_about_twins = matches!(self.ruling.source, Source::Good { proof: SourceProof::Unproven { .. }, .. });
+        if is_about_twins && self.subject.context.planes.is_served() {
+            rests_on.push(CAPT_PLANE.collection(self.subject.context.cluster));
+        }
         ActionDraft { rests_on, ..ActionDraft::new(NAME, target, change, reason) }
     }
 }
@@ -264,7 +308,7 @@ impl<'a> Draft<'_, 'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Touched {
     Data,
-    Label,
+    Metadata,
 }
 
 fn blocked(gate: GateName, why: impl Into<String>) -> Blocked {

@@ -9,6 +9,7 @@ use super::facts::Holder;
 use super::freshness::Assessment;
 use super::owner::Ownership;
 use super::source::Source;
+use super::stages::Stages;
 use super::verdict::{Code, Verdict};
 use trueup_core::world::Gap;
 
@@ -27,6 +28,7 @@ pub struct Ruling<'a> {
     pub time: Option<Assessment>,
     pub source: Source<'a>,
     pub ownership: Ownership,
+    pub stages: Stages,
 }
 
 impl<'a> Ruling<'a> {
@@ -43,6 +45,7 @@ impl<'a> Ruling<'a> {
             time: None,
             source: Source::None,
             ownership: Ownership::Fine,
+            stages: Stages::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The Secret a target is copied from, and whether it may be.
 //!
-//! Invariants: a source is good only when it parses, runs nothing, leads to this cluster and would be taken now.
+//! Invariants: a source is good only when it parses, runs nothing, does not lead elsewhere and would be accepted now. One
+//! whose endpoint and CA cannot be compared is unproven, and belongs to none of two clusters that share its name.
 
 use jiff::Timestamp;
 
@@ -27,11 +28,12 @@ pub enum Source<'a> {
         holder: &'a Holder,
         fault: SourceFault,
     },
-    /// It leads to another cluster of the fleet.
+    /// It leads to another cluster of the fleet, or may: an unproven source that another cluster of the same name has too.
     Another {
         key: Key,
         holder: &'a Holder,
         who: Who,
+        is_twin: bool,
     },
     /// It leads to the right cluster, which would not let it in now.
     Stale {
@@ -43,7 +45,17 @@ pub enum Source<'a> {
         key: Key,
         holder: &'a Holder,
         until: Option<Timestamp>,
+        proof: SourceProof,
     },
+}
+
+/// Whether a source is known to be its cluster's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceProof {
+    /// By its server or its CA.
+    Proven,
+    /// Neither can be compared. `twin_gap`: why another cluster of the name cannot be ruled out.
+    Unproven { twin_gap: Option<Gap> },
 }
 
 /// What is wrong with a source.
@@ -97,18 +109,29 @@ pub fn find<'a>(
     };
     let endpoint = expected.endpoint_stand(pair);
     let ca = expected.ca_stand(pair);
-    let is_proven = endpoint == EndpointComparison::Same && matches!(ca, CaComparison::Same | CaComparison::Rotating);
-    if !is_proven && let Some(who) = contexts.fleet.addresses().another(pair, &subject.who(), expected) {
-        return Source::Another { key, holder, who: who.clone() };
+    let is_ca_known = matches!(ca, CaComparison::Same | CaComparison::Rotating);
+    let contradicts = endpoint == EndpointComparison::Moved || ca == CaComparison::Disjoint;
+    let is_unproven = !contradicts && endpoint != EndpointComparison::Same && !is_ca_known;
+    let twin = subject.context.twin_of(&subject.cluster_key).filter(|_| is_unproven);
+    let twin = twin.map(|key| Who { key: key.clone(), ..subject.who() });
+    let is_certain = endpoint == EndpointComparison::Same && is_ca_known;
+    let another = || contexts.fleet.addresses().another(pair, &subject.who(), expected).cloned();
+    let is_twin = twin.is_some();
+    if !is_certain && let Some(who) = another().or(twin) {
+        return Source::Another { key, holder, who, is_twin };
     }
-    if endpoint == EndpointComparison::Moved || ca == CaComparison::Disjoint {
+    if contradicts {
         return Source::Invalid { key, holder, fault: SourceFault::Drift };
     }
+    let proof = match is_unproven {
+        true => SourceProof::Unproven { twin_gap: subject.context.twin_gap() },
+        false => SourceProof::Proven,
+    };
     let assessment = assess(&pair.credential, contexts.view.now);
     match assessment.standing {
         Standing::Expired | Standing::NotYetValid => Source::Stale { key, holder, until: assessment.until },
         Standing::Valid | Standing::Expiring | Standing::Opaque | Standing::NoExpiry | Standing::NotTimed => {
-            Source::Good { key, holder, until: pair.credential.span().until }
+            Source::Good { key, holder, until: pair.credential.span().until, proof }
         }
     }
 }

@@ -69,6 +69,8 @@ pub struct Subject<'a> {
 pub struct Owners<'a> {
     pub cluster: Sighting<'a, CapiCluster>,
     pub plane: Sighting<'a, CaptPlane>,
+    /// The name of that control plane, which is the Cluster's own unless something is wrong.
+    pub plane_key: Key,
 }
 
 /// Whose kubeconfig it is.
@@ -110,7 +112,7 @@ impl<'a> ResolvedSubject<'a> {
         let cluster_key = Key { namespace: key.namespace.clone(), name: cluster };
         let owners = match sort {
             Sort::Capi | Sort::User => Owners::of(&context, &cluster_key),
-            Sort::Hosted => Owners::nobody(),
+            Sort::Hosted => Owners::nobody(&cluster_key),
         };
         Some(Self::Kubeconfig(Subject { context, sort, key, cluster_key, owners }))
     }
@@ -118,12 +120,37 @@ impl<'a> ResolvedSubject<'a> {
 
 impl<'a> Owners<'a> {
     pub fn of(context: &CheckContext<'a>, cluster: &Key) -> Self {
-        Self { cluster: context.clusters.get(cluster), plane: context.planes.get(cluster) }
+        let (plane_key, plane) = plane_of(context, cluster);
+        Self { cluster: context.clusters.get(cluster), plane, plane_key }
     }
 
-    fn nobody() -> Self {
-        Self { cluster: Sighting::ABSENT, plane: Sighting::ABSENT }
+    fn nobody(cluster: &Key) -> Self {
+        Self { cluster: Sighting::ABSENT, plane: Sighting::ABSENT, plane_key: cluster.clone() }
     }
+
+    /// Whether the control plane has another name than its Cluster.
+    pub fn is_renamed(&self, cluster: &Key) -> bool {
+        self.plane.seen.is_some() && self.plane_key != *cluster
+    }
+}
+
+/// The control plane of a Cluster, and what it is called.
+fn plane_of<'a>(context: &CheckContext<'a>, cluster: &Key) -> (Key, Sighting<'a, CaptPlane>) {
+    let planes = context.control_planes();
+    let own = context.planes.get(cluster);
+    match (own.seen.is_some() && !planes.belongs_elsewhere(cluster), planes.renamed(cluster)) {
+        (true, _) => (cluster.clone(), own),
+        (false, Some(renamed)) => (renamed.clone(), context.planes.get(renamed)),
+        (false, None) if own.seen.is_some() => (cluster.clone(), Sighting::ABSENT),
+        (false, None) => (cluster.clone(), own),
+    }
+}
+
+/// Every Cluster and every control plane that has a kubeconfig of its own name.
+pub fn cluster_keys<'a>(context: &CheckContext<'a>) -> impl Iterator<Item = &'a Key> {
+    let planes = context.planes.iter().map(|(key, _)| key);
+    let planes = planes.filter(|key| !context.control_planes().belongs_elsewhere(key));
+    context.clusters.iter().map(|(key, _)| key).chain(planes)
 }
 
 impl Subject<'_> {
@@ -145,7 +172,7 @@ impl Subject<'_> {
 pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
     let cluster = &context.cluster.name;
     let mut subjects = BTreeSet::new();
-    for key in context.clusters.iter().map(|(key, _)| key).chain(context.planes.iter().map(|(key, _)| key)) {
+    for key in cluster_keys(context) {
         let Some(namespace) = &key.namespace else { continue };
         subjects.insert(subject(cluster, namespace, &target_name(key.name.as_str())));
         let user = Key { name: ObjectName::new(user_name(key.name.as_str())), ..key.clone() };
@@ -193,7 +220,9 @@ pub fn sort_of(context: &CheckContext<'_>, key: &Key) -> Option<(Sort, ObjectNam
     }
     let exists = |cluster: &str| {
         let cluster = Key { name: ObjectName::new(cluster), ..key.clone() };
-        context.clusters.get(&cluster).seen.is_some() || context.planes.get(&cluster).seen.is_some()
+        let has_plane =
+            || context.planes.get(&cluster).seen.is_some() && !context.control_planes().belongs_elsewhere(&cluster);
+        context.clusters.get(&cluster).seen.is_some() || has_plane()
     };
     let target = cluster_of_target(name)?;
     if exists(target) {

@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::context::{CheckContext, is_own};
-use super::facts::{CapiCluster, CaptPlane};
+use super::facts::{Apply, CapiCluster, CaptPlane};
 use super::names::{
-    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, is_anchor, target_name,
+    APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, WORKSPACE, cluster_of_apply,
+    cluster_of_source, is_anchor, target_name,
 };
 use super::subjects::subject;
 use crate::Touched;
@@ -32,6 +33,15 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             Change::Collection { id, .. } if CLUSTER.is(&id.resource) || CAPT_PLANE.is(&id.resource) => {
                 touched.clusters.insert(id.cluster.clone());
                 whole.sourced = true;
+            }
+            Change::Collection { id, what: What::Keys(keys) } if APPLY.is(&id.resource) => {
+                touch_applies(id, keys.iter(), &mut touched.subjects);
+            }
+            Change::Collection { id, what: What::Keys(keys) } if id.resource == WORKSPACE => {
+                touch_workspaces(id, keys, view, &mut touched.subjects);
+            }
+            Change::Collection { id, .. } if APPLY.is(&id.resource) || id.resource == WORKSPACE => {
+                touched.clusters.insert(id.cluster.clone());
             }
             Change::Collection { id, .. } if id.resource == CONTEXT => {
                 touched.clusters.insert(id.cluster.clone());
@@ -60,6 +70,23 @@ struct Whole {
     sourced: bool,
     /// The user's own kubeconfig files.
     own: bool,
+}
+
+/// A WorkspaceTemplateApply is a stage of one kubeconfig.
+fn touch_applies<'k>(id: &CollectionId, keys: impl Iterator<Item = &'k Key>, subjects: &mut BTreeSet<SubjectId>) {
+    for key in keys {
+        let Some(namespace) = &key.namespace else { continue };
+        let target = cluster_of_apply(key.name.as_str()).map(target_name);
+        subjects.extend(target.map(|target| subject(&id.cluster, namespace, &target)));
+    }
+}
+
+/// A Workspace touches what the WorkspaceTemplateApply that made it does.
+fn touch_workspaces(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
+    let applies = view.read::<Apply>(&APPLY.collection_at(&id.cluster, view));
+    let names: BTreeSet<&str> = keys.iter().map(|key| key.name.as_str()).collect();
+    let made = applies.iter().filter(|(_, apply)| names.contains(&*apply.workspace)).map(|(key, _)| key);
+    touch_applies(id, made, subjects);
 }
 
 /// A kubeconfig touches itself, a source what is copied from it, and what says where a cluster is, everything that is

@@ -4,13 +4,12 @@
 //! selectors, so that AWS is asked for the types in use alone, with the login the annotating process would have:
 //!
 //! ```text
-//! instancetypes in the namespace us-east-1   credentials=environment,types=m5.large+m6i.large
-//! lookups in the namespace us-east-1         credentials=environment
+//! instancetypes in the namespace us-east-1   credentials=own,types=m5.large+m6i.large
+//! lookups in the namespace us-east-1         credentials=own
 //! ```
 //!
-//! `credentials` is `environment` (the variables of the process), or `secret/<namespace>/<name>`; where logins are judged
-//! by a pod's environment, `pod` (a role whose token is in it) and `pod/secret/<namespace>/<name>`. A folder's account is
-//! every cluster's, and is read whole.
+//! `credentials` is `secret/<namespace>/<name>` (the keys of a set's own Secret), or `own` (this machine's login, which
+//! only looks types up). A folder's account is every cluster's, and is read whole.
 //!
 //! Invariants:
 //! - a type is called not offered only by a complete list of its region, or because its name is no type's;
@@ -70,6 +69,11 @@ impl<'a> Account<'a> {
         self.member.name.as_str().strip_prefix("aws:") == Some(cluster.as_str())
     }
 }
+
+/// This machine's own login, as a question names it. Its failure says nothing about a set's credentials.
+pub const OWN_LOGIN: &str = "own";
+/// What an account calls it when there is none.
+pub const OWN_LOGIN_NONE: &str = "own-login-none";
 
 /// What is asked about one region.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

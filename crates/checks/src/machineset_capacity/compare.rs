@@ -81,15 +81,17 @@ fn capacity<'a>(pool: &'a Pool, expected: &Expected, lines: &mut Vec<Line<'a>>) 
     push(CAPACITY_MEMORY, Some(format!("{memory_mib}Mi")), &|text| {
         Quantity::parse(text) == Some(Quantity::mebibytes(memory_mib))
     });
-    let counted = (gpus > 0).then(|| gpus.to_string());
-    push(CAPACITY_GPU_COUNT, counted, &|text| is_count(text, gpus));
     match gpu_type {
         GpuType::Nvidia | GpuType::Amd => {
             let resource = gpu_type.resource();
+            push(CAPACITY_GPU_COUNT, Some(gpus.to_string()), &|text| is_count(text, gpus));
             push(CAPACITY_GPU_TYPE, resource.map(str::to_owned), &|text| Some(text) == resource);
         }
-        GpuType::None => push(CAPACITY_GPU_TYPE, None, &str::is_empty),
-        // A user may have set the resource name of this vendor's GPUs.
+        GpuType::None => {
+            push(CAPACITY_GPU_COUNT, None, &|text| is_count(text, gpus));
+            push(CAPACITY_GPU_TYPE, None, &str::is_empty);
+        }
+        // With a count alone an autoscaler would promise nvidia GPUs. What a user has set is not judged.
         GpuType::Unknown => {}
     }
     let held = pool.annotation(CAPACITY_LABELS).unwrap_or_default();

@@ -6,17 +6,20 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::catalogue::{Account, Catalogue, Question, may_be_asked};
+use super::annotator::Scope;
+use super::catalogue::{Account, Catalogue, Offer, Question, may_be_asked};
 use super::credentials::Credentials;
-use super::facts::{Login, Pool, Regional, Template};
+use super::facts::{InstanceType, Issuer, Login, Pool, Regional, Template};
 use super::machine;
-use super::names::{AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, TEMPLATE};
+use super::names::{
+    AUTHENTICATION, AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, TEMPLATE,
+};
 use super::process_environment::ProcessEnvironment;
 use super::region::partition;
 use super::settings::Settings;
-use super::subjects;
+use super::subjects::{self, Sort};
 use crate::kinds::{CapiCluster, Infrastructure, Listing, Secrets};
-use trueup_core::world::{Cluster, ClusterName, Fact, Gap, GapCause, Key, Resource, Served, Sighting, View};
+use trueup_core::world::{Cluster, ClusterName, Fact, Gap, GapCause, Key, Link, Resource, Served, Sighting, View};
 
 /// The accounts of the fleet, and what they are asked and answer, looked up when first needed.
 pub struct FleetCatalogue<'a> {
@@ -38,7 +41,7 @@ impl<'a> FleetCatalogue<'a> {
 
     /// Nothing for an account, and for a cluster without machine sets.
     pub fn context(&self, cluster: &ClusterName) -> Option<CheckContext<'a>> {
-        CheckContext::of(self.view, cluster, &self.accounts, self.settings)
+        CheckContext::of(self.view, cluster, self.settings)
     }
 
     /// What the accounts of the fleet answer to a question.
@@ -64,9 +67,8 @@ impl<'a> FleetCatalogue<'a> {
                 for subject in subjects::pools(&context) {
                     let Ok(machine) = machine::find(&subject) else { continue };
                     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
-                    let credentials = Credentials::of(&context, subject.namespace(), &subject.pool.provider);
-                    let login =
-                        credentials.login(context.process_environment.whose()).filter(|_| partition(region).is_some());
+                    let credentials = Credentials::of(&subject);
+                    let login = credentials.login().filter(|_| partition(region).is_some());
                     let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
                     let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
                     let types = questions.entry(question).or_default();
@@ -74,6 +76,15 @@ impl<'a> FleetCatalogue<'a> {
                 }
             }
             questions
+        })
+    }
+
+    /// A type as any answer about its region describes it, whoever asked.
+    pub fn described(&self, region: &str, instance_type: &str) -> Option<(&'a Cluster, &'a InstanceType)> {
+        let questions = self.questions().keys().filter(|question| question.region == region);
+        questions.into_iter().find_map(|question| match self.catalogue(question).find(instance_type) {
+            Offer::Offered { by, offered } => Some((by, offered)),
+            Offer::NotOffered { .. } | Offer::Failed(_) | Offer::NoCatalogue | Offer::NotKnown(_) => None,
         })
     }
 }
@@ -90,8 +101,12 @@ pub struct CheckContext<'a> {
     pub aws_clusters: Listing<'a, Regional>,
     pub planes: Listing<'a, Regional>,
     pub infrastructure: Listing<'a, Infrastructure>,
-    /// What the annotating process sees.
-    pub process_environment: ProcessEnvironment,
+    /// Who issues the tokens of service accounts; asked for live OpenShift clusters only.
+    pub issuer: Listing<'a, Issuer>,
+    /// What the annotator of Machine API sets sees.
+    machine_api: ProcessEnvironment,
+    /// What that of Cluster API sets sees.
+    cluster_api: ProcessEnvironment,
     pub secrets: Secrets<'a>,
 }
 
@@ -108,9 +123,11 @@ fn is_asked(cluster: &Cluster, resource: &Resource) -> bool {
 
 impl<'a> CheckContext<'a> {
     /// Nothing for an account, and for a cluster that serves no sets of machines: most have none, and are asked about often.
-    pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>], settings: &Settings) -> Option<Self> {
+    pub fn of(view: View<'a>, cluster: &ClusterName, settings: &Settings) -> Option<Self> {
         let may_have_pools = |cluster: &&Cluster| [MACHINE_SET, DEPLOYMENT].iter().any(|kind| is_asked(cluster, kind));
         let cluster = view.cluster(cluster).filter(|cluster| !Account::is_one(cluster)).filter(may_have_pools)?;
+        let named = settings.credentials_from.as_ref();
+        let asks_issuer = cluster.link != Link::Recorded && !cluster.served.lacks(&AUTHENTICATION);
         Some(Self {
             view,
             cluster,
@@ -122,9 +139,19 @@ impl<'a> CheckContext<'a> {
             aws_clusters: listing(view, cluster, AWS_CLUSTER.in_cluster(cluster)),
             planes: listing(view, cluster, MANAGED_PLANE.in_cluster(cluster)),
             infrastructure: listing(view, cluster, INFRASTRUCTURE),
-            process_environment: ProcessEnvironment::of(view, cluster, accounts, settings.credentials_from.as_ref()),
+            issuer: Listing::when(asks_issuer, view, cluster, AUTHENTICATION),
+            machine_api: ProcessEnvironment::of(view, cluster, named, Scope::MachineApi),
+            cluster_api: ProcessEnvironment::of(view, cluster, named, Scope::ClusterApi),
             secrets: Secrets::new(view, &cluster.name),
         })
+    }
+
+    /// What the annotator of these sets sees.
+    pub fn environment(&self, sort: Sort) -> &ProcessEnvironment {
+        match sort {
+            Sort::MachineApi => &self.machine_api,
+            Sort::Deployment | Sort::CapiSet => &self.cluster_api,
+        }
     }
 
     /// Whether there is anything here to judge.

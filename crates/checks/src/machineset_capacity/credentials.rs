@@ -3,22 +3,27 @@
 //! Invariants: half a pair of variables is an error before anything else is looked at. Upstream falls through to the
 //! next source then, and says later that an instance type is unknown.
 
-use super::context::CheckContext;
-use super::facts::{LoginSort, Provider};
-use super::process_environment::{Said, Seen, Whose};
+use super::catalogue::OWN_LOGIN;
+use super::facts::{LoginSort, Provider, TokenMount};
+use super::process_environment::{Said, Seen};
+use super::subjects::Subject;
 use super::verdict::{Code, Verdict};
-use trueup_core::world::{Gap, Key, Namespace, ObjectName};
+use trueup_core::world::{Gap, Key, Link, ObjectName};
 
 /// The result of looking for a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// The environment of the process is not known.
-    NotJudged,
+    /// What the annotator sees is not known. `keys`: the Secret the set names, where it holds access keys.
+    NotJudged {
+        keys: Option<Key>,
+    },
     NotKnown(Gap),
     /// A role that is taken on with the service account's token.
     Role {
         role: String,
         token_file: String,
+        /// What is mounted there, where the pod is known.
+        token: Option<TokenMount>,
     },
     /// One of the pair without the other.
     Half(Half),
@@ -54,29 +59,23 @@ pub enum SecretSort {
 
 impl Credentials {
     /// Rule 6.
-    pub fn of(context: &CheckContext<'_>, namespace: Option<&Namespace>, provider: &Provider) -> Self {
-        let Seen { role, token_file, has_pod_identity, .. } = match &context.process_environment.said {
-            Said::Nothing => return Self::NotJudged,
+    pub fn of(subject: &Subject<'_>) -> Self {
+        let context = &subject.context;
+        let Seen { role, token_file, has_pod_identity, pod, .. } = match &context.environment(subject.sort).said {
+            Said::Nothing => return Self::NotJudged { keys: own_keys(subject) },
             Said::NotKnown(gap) => return Self::NotKnown(gap.clone()),
             Said::Known(seen) => seen,
         };
         match (role, token_file) {
             (Some(role), Some(token_file)) => {
-                return Self::Role { role: role.clone(), token_file: token_file.clone() };
+                let token = pod.as_ref().map(|pod| pod.token.clone());
+                return Self::Role { role: role.clone(), token_file: token_file.clone(), token };
             }
             (Some(_), None) => return Self::Half(Half::RoleAlone),
             (None, Some(_)) => return Self::Half(Half::TokenFileAlone),
             (None, None) => {}
         }
-        let name = match provider {
-            Provider::Inline { secret, .. } if !secret.is_empty() => secret,
-            Provider::Inline { .. }
-            | Provider::Template { .. }
-            | Provider::Absent
-            | Provider::Unreadable
-            | Provider::Foreign { .. } => return Self::None { has_pod_identity: *has_pod_identity },
-        };
-        let key = Key { namespace: namespace.cloned(), name: ObjectName::new(name.as_ref()) };
+        let Some(key) = named_secret(subject) else { return Self::None { has_pod_identity: *has_pod_identity } };
         match context.login(&key).known() {
             Err(gap) => Self::NotKnown(gap),
             Ok(None) => Self::SecretMissing { key },
@@ -88,29 +87,36 @@ impl Credentials {
         }
     }
 
-    /// Whose login an account uses; nothing where there is none. A role that a pod takes on with a token
-    /// of its own can't be taken on here.
-    pub fn login(&self, whose: Whose) -> Option<String> {
-        match (self, whose) {
-            (Self::NotJudged, _) | (Self::Role { .. }, Whose::Process) => Some("environment".to_owned()),
-            (Self::Role { .. }, Whose::Pod) => Some("pod".to_owned()),
-            (Self::Secret { key, .. }, Whose::Process) => Some(format!("secret/{key}")),
-            (Self::Secret { key, .. }, Whose::Pod) => Some(format!("pod/secret/{key}")),
-            (
-                Self::NotKnown(_)
-                | Self::Half(_)
-                | Self::SecretMissing { .. }
-                | Self::SecretInvalid { .. }
-                | Self::None { .. },
-                _,
-            ) => None,
+    /// The login types are looked up with: the set's own keys where it has some, else this machine's own. Nothing where
+    /// it is not known which.
+    pub fn login(&self) -> Option<String> {
+        match self {
+            Self::NotJudged { keys: Some(key) } | Self::Secret { key, sort: SecretSort::Keys } => {
+                Some(format!("secret/{key}"))
+            }
+            Self::NotJudged { keys: None }
+            | Self::Role { .. }
+            | Self::Secret { sort: SecretSort::WebIdentity, .. }
+            | Self::Half(_)
+            | Self::SecretMissing { .. }
+            | Self::SecretInvalid { .. }
+            | Self::None { .. } => Some(OWN_LOGIN.to_owned()),
+            Self::NotKnown(_) => None,
         }
     }
 
     /// The verdict where there is no login, and the code beside any verdict.
     pub fn verdict(&self) -> (Option<Verdict>, Option<Code>) {
         match self {
-            Self::NotJudged | Self::Role { .. } | Self::Secret { sort: SecretSort::Keys, .. } => (None, None),
+            Self::Role { token: Some(TokenMount::NotMounted), .. } => {
+                (Some(Verdict::TokenUnreadable), Some(Code::TokenNotMounted))
+            }
+            Self::Role { token: Some(TokenMount::NotAToken), .. } => {
+                (Some(Verdict::TokenUnreadable), Some(Code::TokenPath))
+            }
+            Self::NotJudged { .. }
+            | Self::Role { token: None | Some(TokenMount::NotNamed | TokenMount::Token { .. }), .. }
+            | Self::Secret { sort: SecretSort::Keys, .. } => (None, None),
             Self::Secret { sort: SecretSort::WebIdentity, .. } => (None, Some(Code::SecretWebIdentity)),
             Self::NotKnown(_) => (Some(Verdict::Unknown), None),
             Self::Half(Half::RoleAlone) => {
@@ -124,4 +130,28 @@ impl Credentials {
             }
         }
     }
+}
+
+/// The Secret a set names for its login. Cluster API kinds name none.
+fn named_secret(subject: &Subject<'_>) -> Option<Key> {
+    match &subject.pool.provider {
+        Provider::Inline { secret, .. } if !secret.is_empty() => {
+            Some(Key { namespace: subject.namespace().cloned(), name: ObjectName::new(secret.as_ref()) })
+        }
+        Provider::Inline { .. }
+        | Provider::Template { .. }
+        | Provider::Absent
+        | Provider::Unreadable
+        | Provider::Foreign { .. } => None,
+    }
+}
+
+/// The Secret a set of a live cluster names, where it holds access keys.
+fn own_keys(subject: &Subject<'_>) -> Option<Key> {
+    if subject.context.cluster.link == Link::Recorded {
+        return None;
+    }
+    let key = named_secret(subject)?;
+    let login = subject.context.login(&key).known().ok().flatten()?;
+    (login.sort == LoginSort::Keys).then_some(key)
 }

@@ -7,13 +7,15 @@ use super::credentials::{Credentials, SecretSort};
 use super::messages::{credentials, fault_message, paused, summary};
 use super::names::{
     ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
-    ROLE_ARN, SECRET, SINGLETON,
+    ROLE_ANNOTATION, ROLE_ARN, SECRET, SINGLETON,
 };
-use super::process_environment::{Said, Seen, Whose};
+use super::process_environment::{Said, Seen, SeenPod};
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
 use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::{Sort, Subject};
+use super::upstream;
+use super::verdict::Code;
 use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::Key;
@@ -88,12 +90,12 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
 /// Where the login comes from, and what speaks against it.
 fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    if let Some(object) = &subject.context.process_environment.without {
-        let message =
-            "does not exist, though the config says to judge logins by its environment: this process's is taken";
-        lines.push(line(message.to_owned(), object.clone(), ""));
+    let environment = subject.context.environment(subject.sort);
+    if let Some(why) = &environment.unfound {
+        let message = format!("which credentials the annotator has is not judged: {why}");
+        lines.push(line(message, subject.context.cluster.name.to_string(), ""));
     }
-    let seen = match &subject.context.process_environment.said {
+    let seen = match &environment.said {
         Said::Nothing => return lines,
         Said::NotKnown(_) => None,
         Said::Known(seen) => Some(seen),
@@ -101,9 +103,9 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let (place, field) = seen.map_or(("", ""), |seen| (seen.object.as_str(), seen.field.as_str()));
     let message = credentials(&ruling.credentials);
     match &ruling.credentials {
-        Credentials::NotJudged | Credentials::NotKnown(_) => {}
+        Credentials::NotJudged { .. } | Credentials::NotKnown(_) => {}
         Credentials::Half(_) | Credentials::None { .. } => lines.push(line(message, place.to_owned(), field)),
-        Credentials::Role { role, token_file } => {
+        Credentials::Role { role, token_file, token: _ } => {
             lines.push(line(format!("the login is {message}"), place.to_owned(), field));
             lines.extend(seen.into_iter().flat_map(|seen| role_evidence(seen, role, token_file, ruling)));
         }
@@ -116,6 +118,8 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
             lines.push(line(message, object, "data"));
         }
     }
+    let upstream = upstream::sentences(subject, &ruling.credentials).into_iter();
+    lines.extend(upstream.map(|sentence| line(sentence, subject.object(), "events")));
     if let Some(found) = subject.context.infrastructure.get(&Key::new(None, SINGLETON)).seen {
         let object = format!("{} {} cluster", subject.context.cluster.name, INFRASTRUCTURE.kind);
         lines.extend(found.endpoints.iter().map(|(service, url)| {
@@ -129,15 +133,13 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
 /// What keeps a role from being tried here, or from being of use there.
 fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    match seen.whose {
-        Whose::Process => {}
-        Whose::Pod => {
-            let message = format!(
-                "its token {token_file} is in the pod: whether AWS lets it take the role on is not tried from here, and AWS \
-                 is asked with a login of this machine's own"
-            );
-            lines.push(line(message, seen.object.clone(), &seen.field));
-        }
+    if let Some(pod) = &seen.pod {
+        let message = format!(
+            "its token {token_file} is in the pod: whether AWS accepts it for the role is not tried from here, and types are \
+             looked up with this machine's own login"
+        );
+        lines.push(line(message, seen.object.clone(), &seen.field));
+        lines.extend(pod_evidence(pod, role, seen, ruling));
     }
     let region = ruling.machine.as_ref().map_or("", |machine| machine.region.value);
     if let (Some(theirs), Some(ours)) = (partition_of_arn(role), partition(region))
@@ -145,6 +147,27 @@ fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>)
     {
         let message = format!("the role is of the partition {theirs}, and {region} is of {ours}");
         lines.push(line(message, seen.object.clone(), ROLE_ARN));
+    }
+    lines
+}
+
+/// What is odd about the pod's token, its ServiceAccount and its issuer.
+fn pod_evidence(pod: &SeenPod, role: &str, seen: &Seen, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let has = |code: Code| ruling.codes.contains(&code);
+    let mut lines = Vec::new();
+    if has(Code::AudienceDefault) {
+        let message = "the projected token names no audience, so that it is issued for the API server; set audience to \
+                       the one the role's trust policy names";
+        lines.push(line(message.to_owned(), seen.object.clone(), "spec.volumes"));
+    }
+    if has(Code::RoleAnnotationDiffers) {
+        let message = format!("names {}, and {ROLE_ARN} is {role}; set one of them right", pod.annotated_role);
+        let field = format!("metadata.annotations[\"{ROLE_ANNOTATION}\"]");
+        lines.push(line(message, pod.service_account.clone(), &field));
+    }
+    if has(Code::IssuerInternal) {
+        let message = "is empty: AWS cannot fetch the keys of the internal issuer; set it to a public URL";
+        lines.push(line(message.to_owned(), "Authentication cluster".to_owned(), "spec.serviceAccountIssuer"));
     }
     lines
 }

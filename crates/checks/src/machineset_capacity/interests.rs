@@ -1,7 +1,7 @@
 //! What this check wants to see, step by step: the sets of machines, what they name, and the regions they are in.
 //!
 //! Invariants:
-//! - of those who annotate, the one Deployment that the config names is asked for, and its pods;
+//! - of those who annotate, the Deployment that the config names, or the usual ones, by name, and the pods of one;
 //! - a Secret is read whole only when a MachineSet names it for its login; of the others, metadata alone;
 //! - an account is asked about the regions and types that are in use, and no others.
 
@@ -15,7 +15,7 @@ use super::process_environment::Said;
 use super::settings::Settings;
 use super::subjects::Sort;
 use crate::kinds::{Listing, SecretMark, secret_marks};
-use trueup_core::world::{Fact, Interest, Key, Served, View};
+use trueup_core::world::{Fact, Interest, Key, Link, Served, View};
 
 pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
     let fleet = FleetCatalogue::new(view, settings);
@@ -68,7 +68,9 @@ fn named(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
         within(context, &context.aws_clusters, wanted);
         within(context, &context.planes, wanted);
     }
-    wanted.extend(context.process_environment.interests());
+    let sorts = Sort::ALL.into_iter().filter(|sort| has(*sort));
+    wanted.extend(sorts.flat_map(|sort| context.environment(sort).interests()));
+    wanted.extend(context.issuer.interest());
 }
 
 /// What a listing that is cut short somewhere may still say of the namespaces that have sets.
@@ -80,9 +82,10 @@ fn within<F: Fact>(context: &CheckContext<'_>, listing: &Listing<'_, F>, wanted:
 
 /// The Secrets that MachineSets name, where the environment of the annotating process is known.
 fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
-    match &context.process_environment.said {
-        Said::Nothing => return,
-        Said::NotKnown(_) | Said::Known(_) => {}
+    // A recording without an environment has no credentials to judge.
+    match &context.environment(Sort::MachineApi).said {
+        Said::Nothing if context.cluster.link == Link::Recorded => return,
+        Said::Nothing | Said::NotKnown(_) | Said::Known(_) => {}
     }
     let mut names = BTreeSet::new();
     for (key, pool) in context.machine_sets.iter() {

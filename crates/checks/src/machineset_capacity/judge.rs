@@ -4,19 +4,21 @@
 //! - what isn't known completely is `unknown`;
 //! - annotations are expected only where cpu, memory and architecture of the type are known.
 
-use super::catalogue::{Offer, Question};
+use super::catalogue::{OWN_LOGIN, OWN_LOGIN_NONE, Offer, Question};
 use super::compare::{lines, verdict};
 use super::context::FleetCatalogue;
 use super::credentials::Credentials;
 use super::expected::Expected;
-use super::facts::Provider;
+use super::facts::{Provider, TokenMount};
 use super::machine::{NoMachine, find};
-use super::names::{CLUSTER, MACHINE_API};
+use super::names::{CLUSTER, MACHINE_API, SINGLETON};
+use super::process_environment::{Said, SeenPod};
 use super::region::partition;
 use super::ruling::{PausedBy, Ruling, Why};
-use super::subjects::Subject;
+use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 use crate::kinds::Pause;
+use trueup_core::engine::State;
 use trueup_core::world::{DeletionState, Gap, Key, ObjectName};
 
 /// Judges one set of machines.
@@ -37,15 +39,17 @@ pub fn rule<'a>(subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a>
         return ruling.end(Verdict::InstanceTypeEmpty, None, Why::Nothing);
     }
     if partition(region).is_none() {
+        ruling.offered_region = offered_region(subject);
         return ruling.end(Verdict::RegionInvalid, None, Why::Nothing);
     }
-    ruling.credentials = Credentials::of(&subject.context, subject.namespace(), &subject.pool.provider);
+    ruling.credentials = Credentials::of(subject);
     let (refused, code) = ruling.credentials.verdict();
     ruling.codes.extend(code);
+    ruling.codes.extend(annotator_codes(subject, &ruling.credentials));
     if let Some(verdict) = refused {
         let why = match &ruling.credentials {
             Credentials::NotKnown(gap) => Why::Gap(gap.clone()),
-            Credentials::NotJudged
+            Credentials::NotJudged { .. }
             | Credentials::Role { .. }
             | Credentials::Half(_)
             | Credentials::Secret { .. }
@@ -53,13 +57,81 @@ pub fn rule<'a>(subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a>
             | Credentials::SecretInvalid { .. }
             | Credentials::None { .. } => Why::Nothing,
         };
-        return ruling.end(verdict, None, why);
+        return from_catalogue(ruling.end(verdict, None, why), subject, fleet);
     }
-    let whose = subject.context.process_environment.whose();
-    let (cluster, login) = (subject.context.cluster.name.clone(), ruling.credentials.login(whose).unwrap_or_default());
+    let (cluster, login) = (subject.context.cluster.name.clone(), ruling.credentials.login().unwrap_or_default());
+    let is_own = login == OWN_LOGIN;
     let catalogue = fleet.catalogue(&Question { cluster, region: region.to_owned(), login });
     ruling.identity = catalogue.identity();
-    looked_up(ruling, subject, catalogue.find(instance_type))
+    match catalogue.find(instance_type) {
+        Offer::Failed(failure) if is_own => {
+            let code = if failure.code == OWN_LOGIN_NONE { Code::OwnLoginNone } else { Code::OwnLoginFailed };
+            from_catalogue(ruling.end(Verdict::Unknown, Some(code), Why::Failure(failure)), subject, fleet)
+        }
+        Offer::Failed(failure) => {
+            from_catalogue(ruling.end(failure.verdict, None, Why::Failure(failure)), subject, fleet)
+        }
+        offer @ (Offer::NoCatalogue | Offer::NotKnown(_) | Offer::NotOffered { .. } | Offer::Offered { .. }) => {
+            looked_up(ruling, subject, offer)
+        }
+    }
+}
+
+/// The region of the cluster itself, where that is one: what a MachineSet without one probably means.
+fn offered_region(subject: &Subject<'_>) -> Option<String> {
+    match subject.sort {
+        Sort::MachineApi => {}
+        Sort::Deployment | Sort::CapiSet => return None,
+    }
+    let found = subject.context.infrastructure.get(&Key::new(None, SINGLETON)).seen?;
+    partition(&found.aws_region).map(|_| found.aws_region.to_string())
+}
+
+/// What is worth knowing of the annotator, whatever the verdict.
+fn annotator_codes(subject: &Subject<'_>, credentials: &Credentials) -> Vec<Code> {
+    let environment = subject.context.environment(subject.sort);
+    if environment.unfound.is_some() {
+        return vec![Code::AnnotatorUnknown];
+    }
+    let (Said::Known(seen), Credentials::Role { role, .. }) = (&environment.said, credentials) else {
+        return Vec::new();
+    };
+    let Some(SeenPod { token, annotated_role, .. }) = &seen.pod else { return Vec::new() };
+    let has_no_audience = matches!(token, TokenMount::Token { audience } if audience.is_empty());
+    let differs = !annotated_role.is_empty() && **annotated_role != **role;
+    let issuer = subject.context.issuer.get(&Key::new(None, SINGLETON)).seen;
+    let is_internal = issuer.is_some_and(|issuer| issuer.url.is_empty());
+    let all = [
+        (has_no_audience, Code::AudienceDefault),
+        (differs, Code::RoleAnnotationDiffers),
+        (is_internal, Code::IssuerInternal),
+    ];
+    all.into_iter().filter_map(|(holds, code)| holds.then_some(code)).collect()
+}
+
+/// Whether the way to AWS ended with an error that has to be repaired, or with a login of this machine's own.
+fn is_broken_login(ruling: &Ruling<'_>) -> bool {
+    let is_own = ruling.codes.contains(&Code::OwnLoginNone) || ruling.codes.contains(&Code::OwnLoginFailed);
+    is_own || ruling.verdict.state() == State::Error
+}
+
+/// Applies rules 8 and 9 to a type that another answer describes. The verdict stays.
+fn from_catalogue<'a>(mut ruling: Ruling<'a>, subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a> {
+    let Some(machine) = ruling.machine.as_ref().filter(|_| is_broken_login(&ruling)) else { return ruling };
+    let Some((by, offered)) = fleet.described(machine.region.value, machine.instance_type.value) else { return ruling };
+    let Ok((expected, codes)) = Expected::of(offered) else { return ruling };
+    let lines = lines(subject.pool, &expected, subject.sort.families());
+    let (asked, _) = verdict(&lines, subject.sort.families());
+    if asked == Verdict::Match {
+        return ruling;
+    }
+    ruling.codes.extend(codes);
+    ruling.codes.insert(Code::FromCatalogue);
+    ruling.asked = Some(&by.name);
+    ruling.expected = Some(expected);
+    ruling.lines = lines;
+    ruling.from_catalogue = Some(asked);
+    ruling
 }
 
 /// Rule 1.

@@ -16,6 +16,8 @@ use trueup_core::world::{Fact, Gap, Key, Namespace};
 pub struct Machine<'a> {
     pub instance_type: Said<'a>,
     pub region: Said<'a>,
+    /// Where a region belongs, whether or not it is written there: field and object.
+    pub region_place: String,
     /// What the provider's own controller says the template's machines have.
     pub native: Option<(&'a str, &'a str)>,
 }
@@ -74,9 +76,11 @@ pub fn find<'a>(subject: &Subject<'a>) -> Result<Machine<'a>, NoMachine> {
                 object: subject.object(),
                 field: format!("spec.template.spec.providerSpec.value.{field}"),
             };
+            let region = said(region, "placement.region");
             Ok(Machine {
                 instance_type: said(instance_type, "instanceType"),
-                region: said(region, "placement.region"),
+                region_place: region.field.clone(),
+                region,
                 native: None,
             })
         }
@@ -110,14 +114,14 @@ fn templated<'a>(
     }
     let named = Reference { kind: CLUSTER.kind.into(), namespace: "".into(), name: cluster.into() };
     let (cluster_key, cluster) = resolve(subject, &context.clusters, CLUSTER.kind, &named)?;
-    let region = region(subject, &cluster_key, cluster, own_region)?;
+    let (region, region_place) = region(subject, &cluster_key, cluster, own_region)?;
     let Some(instance_type) = template.instance_type.as_deref() else {
         return Err(NoMachine::Invalid(Fault::OddTemplate { key: template_key }));
     };
     let object = format!("{} {} {template_key}", context.cluster.name, TEMPLATE.kind);
     let field = "spec.template.spec.instanceType".to_owned();
     let native = template.capacity.as_ref().map(|(cpu, memory)| (cpu.as_ref(), memory.as_ref()));
-    Ok(Machine { instance_type: Said { value: instance_type, object, field }, region, native })
+    Ok(Machine { instance_type: Said { value: instance_type, object, field }, region, region_place, native })
 }
 
 /// The region of the object a Cluster is made of; where that says none, the one an annotation says.
@@ -126,7 +130,7 @@ fn region<'a>(
     cluster_key: &Key,
     cluster: &'a CapiCluster,
     own_region: &'a str,
-) -> Result<Said<'a>, NoMachine> {
+) -> Result<(Said<'a>, String), NoMachine> {
     let context = &subject.context;
     let annotated = |value: &'a str, object: String| Said {
         value,
@@ -139,13 +143,23 @@ fn region<'a>(
         ("", region) => Some(annotated(region, cluster_object)),
         (region, _) => Some(annotated(region, subject.object())),
     };
+    // Without the name of this cluster, which the finding has.
+    let place = |said: &Said<'_>| {
+        let object = said.object.split_once(' ').map_or(said.object.as_str(), |(_, object)| object);
+        format!("{} of {object}", said.field)
+    };
+    let alone = |by_annotation: Option<Said<'a>>, fault: Fault| {
+        let said = by_annotation.ok_or(NoMachine::Invalid(fault))?;
+        let place = place(&said);
+        Ok((said, place))
+    };
     match home(subject, cluster) {
-        Ok(said) if !said.value.is_empty() => Ok(said),
-        Ok(said) => Ok(by_annotation.unwrap_or(said)),
-        Err(NoMachine::Invalid(Fault::Unnamed(kind))) => by_annotation.ok_or(NoMachine::Invalid(Fault::Unnamed(kind))),
-        Err(NoMachine::Invalid(Fault::Regionless { kind })) => {
-            by_annotation.ok_or(NoMachine::Invalid(Fault::Regionless { kind }))
+        Ok(said) => {
+            let place = place(&said);
+            let is_said = !said.value.is_empty();
+            Ok((by_annotation.filter(|_| !is_said).unwrap_or(said), place))
         }
+        Err(NoMachine::Invalid(fault @ (Fault::Unnamed(_) | Fault::Regionless { .. }))) => alone(by_annotation, fault),
         Err(other) => Err(other),
     }
 }

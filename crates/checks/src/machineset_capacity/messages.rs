@@ -2,7 +2,7 @@
 
 use super::compare::{AnnotationStatus, Line};
 use super::credentials::{Credentials, Half};
-use super::facts::Pausing;
+use super::facts::{Pausing, TokenMount};
 use super::machine::Fault;
 use super::names::{
     CLUSTER, CONTAINER_URI, PAUSED_ANNOTATION, PAUSED_CONDITION, REGION_ANNOTATION, ROLE_ARN, SECRET, TOKEN_FILE,
@@ -17,13 +17,11 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
     match ruling.verdict {
         Verdict::Skipped | Verdict::Unknown | Verdict::NotAws | Verdict::InvalidSpec => why(ruling, region_word()),
         Verdict::InstanceTypeEmpty => "instance type is empty".to_owned(),
-        Verdict::RegionInvalid if region_word().is_empty() => {
-            format!("it names no region: set it where its spec has it, or annotate {REGION_ANNOTATION}")
-        }
-        Verdict::RegionInvalid => format!("{} is not an AWS region; correct it", shown(region_word())),
+        Verdict::RegionInvalid => region_invalid(ruling, region_word()),
         Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
             credentials(&ruling.credentials)
         }
+        Verdict::TokenUnreadable if ruling.why.failure().is_none() => credentials(&ruling.credentials),
         Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient => failed(ruling),
         Verdict::InstanceTypeUnknown => not_offered(ruling, type_word(), region_word()),
         Verdict::Missing => {
@@ -40,6 +38,19 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
     }
 }
 
+/// What is wrong with a region, and where a right one is written.
+fn region_invalid(ruling: &Ruling<'_>, region: &str) -> String {
+    let problem = match region {
+        "" => "it names no region".to_owned(),
+        region => format!("{} is not an AWS region", shown(region)),
+    };
+    let place = ruling.machine.as_ref().map_or("", |machine| machine.region_place.as_str());
+    let offered = ruling.offered_region.as_ref();
+    let offered =
+        offered.map_or_else(String::new, |region| format!(" to {region}, the region of Infrastructure/cluster"));
+    format!("{problem}; set {place}{offered}")
+}
+
 fn why(ruling: &Ruling<'_>, region: &str) -> String {
     match &ruling.why {
         Why::Nothing => {
@@ -51,7 +62,11 @@ fn why(ruling: &Ruling<'_>, region: &str) -> String {
         Why::Authority(api) => format!("skipped: authoritative API is {api}"),
         Why::Platform(platform) => format!("not an AWS machine set: {platform}"),
         Why::Fault(fault) => fault_message(fault),
-        Why::Failure(failure) => failure.message.clone(),
+        Why::Failure(failure) => {
+            let code = if failure.code.is_empty() { String::new() } else { format!(" ({})", failure.code) };
+            let remedy = if failure.remedy.is_empty() { String::new() } else { format!("; {}", failure.remedy) };
+            format!("this machine's own AWS login cannot look types up{code}: {}{remedy}", failure.message)
+        }
     }
 }
 
@@ -80,8 +95,16 @@ pub fn fault_message(fault: &Fault) -> String {
 /// What is wrong with the login, and how it usually comes about.
 pub fn credentials(credentials: &Credentials) -> String {
     match credentials {
-        Credentials::NotJudged => "which login would be used is not judged".to_owned(),
+        Credentials::NotJudged { .. } => "which login would be used is not judged".to_owned(),
         Credentials::NotKnown(gap) => format!("which login would be used is not known: {gap}"),
+        Credentials::Role { token_file, token: Some(TokenMount::NotMounted), .. } => format!(
+            "no volume mount of the annotator holds {token_file}, which {TOKEN_FILE} names; mount a projected service \
+             account token there"
+        ),
+        Credentials::Role { token_file, token: Some(TokenMount::NotAToken), .. } => format!(
+            "the volume at {token_file}, which {TOKEN_FILE} names, is not a projected service account token of that path; \
+             correct path or volume"
+        ),
         Credentials::Role { role, .. } => format!("the role {role}, by the service account's token"),
         Credentials::Half(Half::RoleAlone) => format!(
             "{ROLE_ARN} is set and {TOKEN_FILE} is not: set by hand, it keeps the EKS webhook from setting both; \

@@ -6,6 +6,7 @@
 //!
 //! Elsewhere: asking AWS (`fleet::account`), writing (`engine`).
 
+mod annotator;
 mod catalogue;
 mod compare;
 mod context;
@@ -78,7 +79,7 @@ impl CheckRules for MachineSetCapacity {
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
-        touched::find(changes, view, &self.settings)
+        touched::find(changes, view)
     }
 
     fn fleet<'a>(&'a self, view: View<'a>) -> FleetCatalogue<'a> {

@@ -2,7 +2,7 @@
 
 use crate::kinds::core;
 pub use crate::kinds::{
-    AWS_CLUSTER, AWS_MACHINE_TEMPLATE as TEMPLATE, AWS_MANAGED_CONTROL_PLANE as MANAGED_PLANE,
+    AUTHENTICATION, AWS_CLUSTER, AWS_MACHINE_TEMPLATE as TEMPLATE, AWS_MANAGED_CONTROL_PLANE as MANAGED_PLANE,
     CAPI_MACHINE_SET as CAPI_SET, CLUSTER, INFRASTRUCTURE, MACHINE_DEPLOYMENT as DEPLOYMENT, MACHINE_SET,
     PAUSED_ANNOTATION, REGION_ANNOTATION, SECRET, SINGLETON,
 };
@@ -49,6 +49,10 @@ pub const AWS_PLATFORM: &str = "AWS";
 /// Both are set where a pod exchanges its service account's token for a role.
 pub const ROLE_ARN: &str = "AWS_ROLE_ARN";
 pub const TOKEN_FILE: &str = "AWS_WEB_IDENTITY_TOKEN_FILE";
+/// The role the EKS webhook gives the pods of a ServiceAccount.
+pub const ROLE_ANNOTATION: &str = "eks.amazonaws.com/role-arn";
+/// Where the API server mounts the default token of a ServiceAccount.
+pub const DEFAULT_TOKENS: &str = "/var/run/secrets/kubernetes.io/serviceaccount/";
 /// Both are set instead where EKS Pod Identity is configured.
 pub const CONTAINER_URI: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 pub const CONTAINER_TOKEN_FILE: &str = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE";
@@ -59,6 +63,7 @@ pub const ACCESS_KEY_ID: &str = "aws_access_key_id";
 pub const SECRET_ACCESS_KEY: &str = "aws_secret_access_key";
 
 pub const POD: Resource = core("Pod", "pods");
+pub const SERVICE_ACCOUNT: Resource = core("ServiceAccount", "serviceaccounts");
 /// Of those who annotate; sets of machines are [`DEPLOYMENT`]s of another group.
 pub const WORKLOAD: Resource =
     Resource { group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true };

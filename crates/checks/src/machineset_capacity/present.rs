@@ -89,7 +89,7 @@ fn size_of(line: &Line<'_>) -> Option<String> {
 
 fn login_text(credentials: &Credentials) -> &'static str {
     match credentials {
-        Credentials::NotJudged => "",
+        Credentials::NotJudged { .. } => "",
         Credentials::NotKnown(_) => "?",
         Credentials::Role { .. } => "role",
         Credentials::Half(_) => "half a role",
@@ -168,7 +168,7 @@ fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
     vec![
         step("spec", Stage::Spec, spec),
         match ruling.credentials {
-            Credentials::NotJudged => Step::not_judged("login"),
+            Credentials::NotJudged { .. } => Step::not_judged("login"),
             Credentials::NotKnown(_)
             | Credentials::Role { .. }
             | Credentials::Half(_)
@@ -206,6 +206,7 @@ fn stage(ruling: &Ruling<'_>) -> Stage {
         Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
             Stage::Login
         }
+        Verdict::TokenUnreadable if ruling.why.failure().is_none() => Stage::Login,
         Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient | Verdict::Unknown => Stage::Lookup,
         Verdict::InstanceTypeUnknown => Stage::Type,
         Verdict::Missing | Verdict::KeysDisagree | Verdict::Drift | Verdict::Match => Stage::Annotations,

@@ -1,23 +1,20 @@
-//! What the annotating process sees of its environment: that of the pods the config names, else of this process, else
-//! what a recording says.
+//! What the annotator sees of its environment: that of the pods of its Deployment, or what a recording says.
 //!
 //! ```text
-//!   a recording ──────────────────────────► its own `environment`, or not known
-//!   live, and the config names a Deployment that is there ──► its pods' containers
+//!   a recording ──────────────────────────► its own `environment`, or not judged
+//!   live ──► the annotator's Deployment (`annotator`) ──► its pods' containers
 //!        │ none running ──► its template, as far as that decides: the EKS webhook may add to it
-//!        ▼ it names none, or none that is there
-//!   the variables of this process, as the cluster's AWS account tells them
+//!        ▼ no annotator
+//!   not judged. The variables of this process are nobody else's, and are never read here.
 //! ```
 //!
 //! Invariants: a variable whose value is not visible makes the answer unknown, never unset.
 
-use super::catalogue::Account;
-use super::facts::{Container, Deployment, Environment, Pod, Variable};
-use super::names::{ENVIRONMENT, POD, ROLE_ARN, TOKEN_FILE, WORKLOAD};
+use super::annotator::{Scope, Search, search};
+use super::facts::{Container, Deployment, Environment, Pod, ServiceAccount, TokenMount, Variable};
+use super::names::{ENVIRONMENT, POD, ROLE_ARN, SERVICE_ACCOUNT, TOKEN_FILE, WORKLOAD};
 use super::settings::Workload;
-use trueup_core::world::{
-    Cluster, CollectionId, Gap, GapCause, Interest, Key, Link, Observation, Reading, Served, View,
-};
+use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Interest, Key, Link, Reading, Served, View};
 
 /// What is known of the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +22,8 @@ pub struct ProcessEnvironment {
     pub said: Said,
     /// The collections that say it.
     asks: Vec<Asks>,
-    /// A Deployment that the config names and that this cluster does not have.
-    pub without: Option<String>,
+    /// Why no annotator was found, where one was searched.
+    pub unfound: Option<String>,
 }
 
 /// What is said, and how well.
@@ -41,22 +38,23 @@ pub enum Said {
 /// The variables that say where a login is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    pub whose: Whose,
     /// The object they were read from, and the field.
     pub object: String,
     pub field: String,
     pub role: Option<String>,
     pub token_file: Option<String>,
     pub has_pod_identity: bool,
+    /// What is known of the pod behind them; nothing in a recording.
+    pub pod: Option<SeenPod>,
 }
 
-/// Whose environment it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
-    /// The process that asks AWS, or one that was written down as if.
-    Process,
-    /// A pod's: its token file is there and not here.
-    Pod,
+/// The parts of a pod that a role with its token needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenPod {
+    pub token: TokenMount,
+    /// The role its ServiceAccount is annotated with; empty where that is not known or not written.
+    pub annotated_role: Box<str>,
+    pub service_account: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,36 +62,23 @@ enum Asks {
     Environment(CollectionId),
     Deployment(CollectionId),
     Pods(CollectionId),
+    ServiceAccount(CollectionId),
 }
 
 impl ProcessEnvironment {
-    pub fn of(view: View<'_>, cluster: &Cluster, accounts: &[Account<'_>], named: Option<&Workload>) -> Self {
-        let Some(workload) = named.filter(|_| cluster.link != Link::Recorded) else {
-            return of_process(view, cluster, accounts);
-        };
-        let id = deployment_id(cluster, workload);
-        let key = Key::new(Some(&workload.namespace), &workload.deployment);
-        let mut asks = vec![Asks::Deployment(id.clone())];
-        match view.read::<Deployment>(&id).get(&key) {
-            Observation::Unknown(gap) => Self { said: Said::NotKnown(gap), asks, without: None },
-            Observation::ProvenAbsent(_) => {
-                let Self { said, asks: more, .. } = of_process(view, cluster, accounts);
-                asks.extend(more);
-                Self { said, asks, without: Some(format!("{} {} {key}", cluster.name, WORKLOAD.kind)) }
-            }
-            Observation::Present(deployment) => {
-                let said = match &deployment.labels {
-                    None => {
-                        unreadable(format!("{} {key} picks its pods in a way they can't be asked for", WORKLOAD.kind))
-                    }
-                    Some(labels) => {
-                        let id = CollectionId::namespaced(&cluster.name, POD, &workload.namespace).labelled(labels);
-                        let pods = view.read::<Pod>(&id);
-                        asks.push(Asks::Pods(id));
-                        of_pods(cluster, workload, deployment, &pods)
-                    }
-                };
-                Self { said, asks, without: None }
+    /// The environment the sets of this scope are annotated from.
+    pub fn of(view: View<'_>, cluster: &Cluster, named: Option<&Workload>, scope: Scope) -> Self {
+        if cluster.link == Link::Recorded {
+            return recorded(view, cluster);
+        }
+        let (searched, found) = search(view, cluster, named, scope);
+        let mut asks: Vec<Asks> = searched.into_iter().map(Asks::Deployment).collect();
+        match found {
+            Search::NotFound(why) => Self { said: Said::Nothing, asks, unfound: Some(why) },
+            Search::NotKnown(gap) => Self { said: Said::NotKnown(gap), asks, unfound: None },
+            Search::Found { workload, deployment } => {
+                let said = of_deployment(view, cluster, &workload, deployment, &mut asks);
+                Self { said, asks, unfound: None }
             }
         }
     }
@@ -104,54 +89,62 @@ impl ProcessEnvironment {
             Asks::Environment(id) => id.clone().interest::<Environment>(),
             Asks::Deployment(id) => id.clone().interest::<Deployment>(),
             Asks::Pods(id) => id.clone().interest::<Pod>(),
+            Asks::ServiceAccount(id) => id.clone().interest::<ServiceAccount>(),
         })
     }
+}
 
-    /// Whose environment logins are judged by.
-    pub fn whose(&self) -> Whose {
-        match &self.said {
-            Said::Known(seen) => seen.whose,
-            Said::Nothing | Said::NotKnown(_) => Whose::Process,
-        }
+/// The variables that a recording holds.
+fn recorded(view: View<'_>, cluster: &Cluster) -> ProcessEnvironment {
+    let nothing = ProcessEnvironment { said: Said::Nothing, asks: Vec::new(), unfound: None };
+    match &cluster.served {
+        Served::Complete(_) | Served::Recorded(_) if !cluster.served.lacks(&ENVIRONMENT) => {}
+        Served::Complete(_) | Served::Recorded(_) | Served::Unknown(_) => return nothing,
     }
-}
-
-/// Whether a collection is one that says what a pod the config names sees.
-pub fn is_of_workload(id: &CollectionId, workload: &Workload) -> bool {
-    let is_kind = id.resource == WORKLOAD || id.resource == POD;
-    is_kind && id.namespace().is_some_and(|namespace| namespace.as_str() == workload.namespace)
-}
-
-fn deployment_id(cluster: &Cluster, workload: &Workload) -> CollectionId {
-    let id = CollectionId::namespaced(&cluster.name, WORKLOAD, &workload.namespace);
-    id.with_fields(&format!("metadata.name={}", workload.deployment))
-}
-
-/// Where the variables of a process are: in the recording of its cluster, else with an account, which knows those of this
-/// process.
-fn of_process(view: View<'_>, cluster: &Cluster, accounts: &[Account<'_>]) -> ProcessEnvironment {
-    let message = |one: &Cluster| match &one.served {
-        Served::Complete(_) | Served::Recorded(_) => !one.served.lacks(&ENVIRONMENT),
-        Served::Unknown(_) => false,
-    };
-    let own = accounts.iter().filter(|account| !account.is_recorded() && account.is_of(&cluster.name));
-    let owner =
-        if message(cluster) { Some(cluster) } else { own.map(|account| account.member).find(|one| message(one)) };
-    let Some(owner) = owner else { return ProcessEnvironment { said: Said::Nothing, asks: Vec::new(), without: None } };
-    let id = CollectionId::all(&owner.name, ENVIRONMENT);
+    let id = CollectionId::all(&cluster.name, ENVIRONMENT);
     let reading = view.read::<Environment>(&id);
     let said = match reading.iter().next() {
         None => reading.gap().map_or(Said::Nothing, Said::NotKnown),
         Some((_, Environment { role, token_file, has_pod_identity })) => Said::Known(Seen {
-            whose: Whose::Process,
-            object: format!("{} {} pod", owner.name, ENVIRONMENT.kind),
+            object: format!("{} {} pod", cluster.name, ENVIRONMENT.kind),
             field: "variables".to_owned(),
             role: role.as_deref().map(str::to_owned),
             token_file: token_file.as_deref().map(str::to_owned),
             has_pod_identity: *has_pod_identity,
+            pod: None,
         }),
     };
-    ProcessEnvironment { said, asks: vec![Asks::Environment(id)], without: None }
+    ProcessEnvironment { said, asks: vec![Asks::Environment(id)], unfound: None }
+}
+
+fn of_deployment(
+    view: View<'_>,
+    cluster: &Cluster,
+    workload: &Workload,
+    deployment: &Deployment,
+    asks: &mut Vec<Asks>,
+) -> Said {
+    let Some(labels) = &deployment.labels else {
+        let name = format!("{}/{}", workload.namespace, workload.deployment);
+        return unreadable(format!(
+            "{} {name} selects its pods by expressions, which are not supported",
+            WORKLOAD.kind
+        ));
+    };
+    let id = CollectionId::namespaced(&cluster.name, POD, &workload.namespace).labelled(labels);
+    let pods = view.read::<Pod>(&id);
+    asks.push(Asks::Pods(id));
+    let account = Key::new(Some(&workload.namespace), &deployment.service_account);
+    let accounts = CollectionId::namespaced(&cluster.name, SERVICE_ACCOUNT, &workload.namespace)
+        .with_fields(&format!("metadata.name={}", account.name));
+    let annotated = view.read::<ServiceAccount>(&accounts).get(&account).present().map(|found| found.role.clone());
+    asks.push(Asks::ServiceAccount(accounts));
+    let mut said = of_pods(cluster, workload, deployment, &pods);
+    if let Said::Known(Seen { pod: Some(pod), .. }) = &mut said {
+        pod.annotated_role = annotated.unwrap_or_default();
+        pod.service_account = format!("{} {} {account}", cluster.name, SERVICE_ACCOUNT.kind);
+    }
+    said
 }
 
 fn of_pods(cluster: &Cluster, workload: &Workload, deployment: &Deployment, pods: &Reading<'_, Pod>) -> Said {
@@ -208,12 +201,16 @@ fn seen(container: &Container, object: String, field: &str) -> Said {
         Variable::Unset | Variable::Elsewhere => None,
     };
     Said::Known(Seen {
-        whose: Whose::Pod,
         object,
         field,
         role: value(&container.role),
         token_file: value(&container.token_file),
         has_pod_identity: container.has_pod_identity,
+        pod: Some(SeenPod {
+            token: container.token.clone(),
+            annotated_role: "".into(),
+            service_account: String::new(),
+        }),
     })
 }
 

@@ -13,7 +13,7 @@ use trueup_core::world::{CollectionId, Uid};
 
 /// The actions a ruling calls for.
 pub fn actions(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<ActionDraft> {
-    let reason = match ruling.verdict {
+    let reason = match ruling.from_catalogue.unwrap_or(ruling.verdict) {
         Verdict::Missing => Reason::Missing,
         Verdict::Drift | Verdict::KeysDisagree => Reason::Differs,
         Verdict::Skipped
@@ -56,6 +56,8 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
             fields: fields.iter().map(|field| (*field).to_owned()).collect(),
             digest: subject.pool.judged.to_string(),
         }),
+        // What another login was told may not be what this one would be.
+        selected: ruling.from_catalogue.is_none(),
         diff: diff(&wrong),
         undo: Undo::RemoveWhatWasAdded,
         rests_on: vec![CollectionId::all(context, resource)],

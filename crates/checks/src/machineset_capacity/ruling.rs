@@ -24,6 +24,10 @@ pub struct Ruling<'a> {
     pub asked: Option<&'a ClusterName>,
     /// Who AWS says is asking, and the account that knows it.
     pub identity: Option<(&'a ClusterName, &'a str)>,
+    /// The region to offer in place of one that is none.
+    pub offered_region: Option<String>,
+    /// What the annotations are by an answer of another login, where this one's does not come about.
+    pub from_catalogue: Option<Verdict>,
     pub expected: Option<Expected>,
     pub lines: Vec<Line<'a>>,
 }
@@ -68,9 +72,11 @@ impl<'a> Ruling<'a> {
             codes: BTreeSet::new(),
             why: Why::Nothing,
             machine: None,
-            credentials: Credentials::NotJudged,
+            credentials: Credentials::NotJudged { keys: None },
             asked: None,
             identity: None,
+            offered_region: None,
+            from_catalogue: None,
             expected: None,
             lines: Vec::new(),
         }

@@ -6,7 +6,7 @@ use super::super::{SettingsProblem, SettingsTable};
 /// `[domains.machineset-capacity]`
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// Whose environment logins are judged by, where a cluster has it; else this process's.
+    /// The annotator; the usual ones are searched where it is not set.
     pub credentials_from: Option<Workload>,
 }
 

@@ -239,17 +239,26 @@ impl Given {
         account.link = Link::Live { since: now() };
         account.source =
             ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
-        account.serve(&["instancetypes", "lookups", "environments"].map(|plural| ("aws.cloud.trueup", plural)));
+        account.serve(&["instancetypes", "lookups"].map(|plural| ("aws.cloud.trueup", plural)));
         self
     }
 
-    /// The cluster is asked over the network, and the config says who annotates there.
+    /// The config says who annotates.
     pub fn annotated_by(mut self, workload: &str) -> Self {
+        let mut parts = workload.split('/').map(str::to_owned);
+        let (namespace, deployment) = (parts.next().unwrap(), parts.next().unwrap());
+        self.settings.credentials_from = Some(Workload { namespace, deployment, container: parts.next() });
+        self
+    }
+
+    /// The cluster is asked over the network.
+    pub fn live(mut self) -> Self {
         let shop = self.shop();
         shop.link = Link::Live { since: now() };
         shop.serve(&[
             ("", "secrets"),
             ("", "pods"),
+            ("", "serviceaccounts"),
             ("apps", "deployments"),
             ("cluster.x-k8s.io", "clusters"),
             ("cluster.x-k8s.io", "machinedeployments"),
@@ -257,11 +266,9 @@ impl Given {
             ("infrastructure.cluster.x-k8s.io", "awsmachinetemplates"),
             ("infrastructure.cluster.x-k8s.io", "awsclusters"),
             ("config.openshift.io", "infrastructures"),
+            ("config.openshift.io", "authentications"),
             ("machine.openshift.io", "machinesets"),
         ]);
-        let mut parts = workload.split('/').map(str::to_owned);
-        let (namespace, deployment) = (parts.next().unwrap(), parts.next().unwrap());
-        self.settings.credentials_from = Some(Workload { namespace, deployment, container: parts.next() });
         self
     }
 
@@ -313,7 +320,8 @@ impl Fixture for Given {
     }
 
     fn assert_answer(Answer { subject, judgement, explanation, .. }: &Answer) {
-        let wrong = ["missing", "drift", "keys-disagree"].contains(&judgement.verdict);
+        let wrong = ["missing", "drift", "keys-disagree"].contains(&judgement.verdict)
+            || judgement.codes.contains(&"from-catalogue");
         assert_eq!(explanation.remedy.len(), usize::from(wrong), "{subject}: each wrong annotation has a fix");
         for draft in &explanation.remedy {
             let ActionDraft { target, judged, change, .. } = draft;

@@ -5,23 +5,19 @@
 use super::catalogue::Account;
 use super::facts::{Pool, Provider};
 use super::names::{
-    AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, SECRET, TEMPLATE,
+    AUTHENTICATION, AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, POD,
+    SECRET, SERVICE_ACCOUNT, TEMPLATE, WORKLOAD,
 };
-use super::process_environment::is_of_workload;
-use super::settings::Settings;
 use super::subjects::{Sort, subject};
 use crate::Touched;
 use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
 
-pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched {
+pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
     let mut all = false;
     for change in changes.iter() {
         match change {
             Change::Collection { id, what } => {
-                if settings.credentials_from.as_ref().is_some_and(|workload| is_of_workload(id, workload)) {
-                    touched.clusters.insert(id.cluster.clone());
-                }
                 all |= is_beside_all(id);
                 collection(id, what, view, &mut touched);
             }
@@ -44,7 +40,10 @@ fn is_beside_all(id: &CollectionId) -> bool {
 }
 
 fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touched) {
-    let is_leaf = id.resource == INFRASTRUCTURE
+    // Pods are asked for by labels here, by other checks without.
+    let is_pods = id.resource == POD && !id.selector.labels.is_empty();
+    let is_leaf = [INFRASTRUCTURE, WORKLOAD, SERVICE_ACCOUNT, AUTHENTICATION].contains(&id.resource)
+        || is_pods
         || [CLUSTER, TEMPLATE, AWS_CLUSTER, MANAGED_PLANE].iter().any(|kind| kind.is(&id.resource));
     let sort = Sort::ALL.into_iter().find(|sort| sort.kind().is(&id.resource));
     match (sort, what) {

@@ -32,6 +32,30 @@ pub fn message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
     }
 }
 
+/// The sentences of its errors about these credentials, word for word.
+pub fn sentences(subject: &Subject<'_>, credentials: &Credentials) -> Vec<String> {
+    const NOTHING: &str = "neither IRSA environment variables nor credentialsSecret specified";
+    match credentials {
+        Credentials::Half(_) => vec![half(credentials).to_owned()],
+        Credentials::None { .. } => {
+            let client = format!("no AWS credentials configured: {NOTHING}");
+            let controller = format!("no AWS credentials configured for machineSet {}: {NOTHING}", subject.key.name);
+            match subject.sort {
+                Sort::MachineApi => vec![controller, client],
+                Sort::Deployment | Sort::CapiSet => vec![client],
+            }
+        }
+        Credentials::SecretMissing { key } => {
+            vec![format!("aws credentials secret {key}: Secret \"{}\" not found not found", key.name)]
+        }
+        Credentials::NotJudged { .. }
+        | Credentials::NotKnown(_)
+        | Credentials::Role { .. }
+        | Credentials::Secret { .. }
+        | Credentials::SecretInvalid { .. } => Vec::new(),
+    }
+}
+
 fn of_machine_set(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
     let failed = |why: String| vec![format!("Warning ReconcileError: {why}")];
     let client = |why: &str| failed(format!("error creating aws client: {why}"));
@@ -170,7 +194,7 @@ fn half(credentials: &Credentials) -> &'static str {
     match credentials {
         Credentials::Half(Half::RoleAlone) => "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing",
         Credentials::Half(Half::TokenFileAlone) => "AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is missing",
-        Credentials::NotJudged
+        Credentials::NotJudged { .. }
         | Credentials::NotKnown(_)
         | Credentials::Role { .. }
         | Credentials::Secret { .. }

@@ -29,7 +29,9 @@ trueup_core::named_enum! {
     /// What else is worth knowing, sorted as plans spell it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {
+        AnnotatorUnknown = "annotator-unknown",
         ArchitectureUnknown = "architecture-unknown",
+        AudienceDefault = "audience-default",
         AuthoritativeApi = "authoritative-api",
         AwsRoleArnMissing = "aws-role-arn-missing",
         AwsWebIdentityTokenFileMissing = "aws-web-identity-token-file-missing",
@@ -37,10 +39,17 @@ trueup_core::named_enum! {
         Deleting = "deleting",
         FamilyAbsent = "family-absent",
         FractionalGpu = "fractional-gpu",
+        FromCatalogue = "from-catalogue",
         GpuVendorUnknown = "gpu-vendor-unknown",
+        IssuerInternal = "issuer-internal",
         NoCatalogue = "no-catalogue",
+        OwnLoginFailed = "own-login-failed",
+        OwnLoginNone = "own-login-none",
         Paused = "paused",
         PodIdentity = "pod-identity",
+        RoleAnnotationDiffers = "role-annotation-differs",
         SecretWebIdentity = "secret-web-identity",
+        TokenNotMounted = "token-not-mounted",
+        TokenPath = "token-path",
     }
 }

@@ -104,7 +104,9 @@ fn states_of(verdict: &str) -> &'static [&'static str] {
         "leftover" | "orphan-certain" | "orphan-probable" | "extra" | "orphan" | "removable" => &["extra"],
         "stale-copy" | "drift" | "half-tagged" | "stale-owner" | "endpoint-drift" | "ca-drift" | "ca-rotating"
         | "behind-source" | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
-        "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" => &["stale"],
+        "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" | "waiting" => {
+            &["stale"]
+        }
         "unknown" | "opaque" | "transient" => &["unknown"],
         "moot" | "terminating" | "unrenderable" | "blocks-oidc" | "locked" | "deleting" | "reclaiming" => &["blocked"],
         // Right where OIDC is not asked for.

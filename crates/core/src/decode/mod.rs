@@ -163,8 +163,14 @@ fn read_meta_field<'a>(cursor: &mut Cursor<'a>, name: &str, meta: &mut RawMeta<'
 
 fn read_owner<'a>(cursor: &mut Cursor<'a>) -> Result<RawOwner<'a>, Undecodable> {
     let empty = Cow::Borrowed("");
-    let mut owner =
-        RawOwner { api_version: empty.clone(), kind: empty.clone(), name: empty.clone(), uid: empty, controller: None };
+    let mut owner = RawOwner {
+        api_version: empty.clone(),
+        kind: empty.clone(),
+        name: empty.clone(),
+        uid: empty,
+        controller: None,
+        block_owner_deletion: None,
+    };
     cursor.fields(|cursor, name| {
         match name.as_ref() {
             "apiVersion" => owner.api_version = text(cursor)?,
@@ -172,6 +178,9 @@ fn read_owner<'a>(cursor: &mut Cursor<'a>) -> Result<RawOwner<'a>, Undecodable> 
             "name" => owner.name = text(cursor)?,
             "uid" => owner.uid = text(cursor)?,
             "controller" => owner.controller = serde_json::from_str(cursor.skip()?).map_err(|_| cursor.bad())?,
+            "blockOwnerDeletion" => {
+                owner.block_owner_deletion = serde_json::from_str(cursor.skip()?).map_err(|_| cursor.bad())?;
+            }
             _ => {
                 cursor.skip()?;
             }

@@ -184,8 +184,11 @@ pub struct ExportedKind {
     pub kind: String,
 }
 
-/// Fields that have verbs of their own, or that only the server writes.
-const NOT_PATCHED: [&str; 7] = ["apiVersion", "kind", "metadata", "status", "data", "stringData", "binaryData"];
+/// Fields that have verbs of their own, or that only the server writes. Of the metadata, owner references alone are
+/// patched.
+const NOT_PATCHED: [&str; 6] = ["apiVersion", "kind", "status", "data", "stringData", "binaryData"];
+pub(super) const METADATA: &str = "metadata";
+pub(super) const OWNER_REFERENCES: &str = "ownerReferences";
 
 /// A change of a cloud resource's tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -341,14 +344,26 @@ impl Change {
                 nothing(keys.is_empty() && labels.is_empty())
             }
             Self::Patch(FieldChange { patch, export: _ }) => {
-                let refused = patch.keys().find(|name| NOT_PATCHED.contains(&name.as_str()));
-                refused.map(|name| format!("names {name}, which is not patched")).or_else(|| nothing(patch.is_empty()))
+                let refused = patch.iter().find(|(name, value)| !is_patched(name, value));
+                let refused = refused.map(|(name, _)| format!("names {name}, which is not patched"));
+                refused.or_else(|| nothing(patch.is_empty()))
             }
             Self::Tag(TagChange { set, remove })
             | Self::Untag(TagChange { set, remove })
             | Self::ReOwn(TagChange { set, remove }) => nothing(set.is_empty() && remove.is_empty()),
         }
     }
+}
+
+/// Whether a patch may name this field with this value.
+fn is_patched(name: &str, value: &Value) -> bool {
+    if name != METADATA {
+        return !NOT_PATCHED.contains(&name);
+    }
+    let Value::Object(metadata) = value else { return false };
+    let is_owners =
+        |(name, value): (&String, &Value)| name == OWNER_REFERENCES && (value.is_array() || value.is_null());
+    !metadata.is_empty() && metadata.iter().all(is_owners)
 }
 
 impl Serialize for Change {
@@ -441,6 +456,14 @@ mod tests {
             ("an empty patch", Verb::Patch, json!({ "patch": {} }), false),
             ("a patch of a secret", Verb::Patch, json!({ "patch": { "data": { "a": "b" } } }), false),
             ("a patch of metadata", Verb::Patch, json!({ "patch": { "metadata": {} } }), false),
+            ("a patch of labels", Verb::Patch, json!({ "patch": { "metadata": { "labels": { "a": "b" } } } }), false),
+            ("a patch of owners", Verb::Patch, json!({ "patch": { "metadata": { "ownerReferences": [] } } }), true),
+            (
+                "a patch of owners and a finalizer",
+                Verb::Patch,
+                json!({ "patch": { "metadata": { "ownerReferences": [], "finalizers": [] } } }),
+                false,
+            ),
             ("a patch with an unknown key", Verb::Patch, json!({ "patch": { "spec": {} }, "force": true }), false),
             ("a tag that is a copy", Verb::Tag, copy, false),
             ("a tag", Verb::Tag, json!({ "set": ["a"], "remove": [] }), true),

@@ -56,6 +56,8 @@ pub struct RawOwner<'a> {
     pub uid: Cow<'a, str>,
     #[serde(default)]
     pub controller: Option<bool>,
+    #[serde(default)]
+    pub block_owner_deletion: Option<bool>,
 }
 
 /// One key of a Secret's or ConfigMap's data.

@@ -56,14 +56,21 @@ impl Authority {
 
 /// A client whose server knows these paths and answers 404 to any other. Paths are compared without their query.
 pub(crate) fn answering(answers: Vec<(&'static str, u16, serde_json::Value)>) -> kube::Client {
-    let answers = Arc::new(answers);
+    answering_with(move |request| {
+        let known = answers.iter().find(|(path, _, _)| *path == request.uri().path());
+        known.map_or((404, serde_json::json!({})), |(_, code, body)| (*code, body.clone()))
+    })
+}
+
+/// A client whose server answers each request as it is asked to.
+pub(crate) fn answering_with(
+    answer: impl Fn(&Request<Body>) -> (u16, serde_json::Value) + Send + Sync + 'static,
+) -> kube::Client {
+    let answer = Arc::new(answer);
     let service = tower::service_fn(move |request: Request<Body>| {
-        let answers = answers.clone();
-        async move {
-            let known = answers.iter().find(|(path, _, _)| *path == request.uri().path());
-            let (code, body) = known.map_or((404, "{}".to_owned()), |(_, code, body)| (*code, body.to_string()));
-            Ok::<_, Infallible>(Response::builder().status(code).body(Full::new(Bytes::from(body))).unwrap())
-        }
+        let (code, body) = answer(&request);
+        let response = Response::builder().status(code).body(Full::new(Bytes::from(body.to_string()))).unwrap();
+        async move { Ok::<_, Infallible>(response) }
     });
     kube::Client::new(service, "default")
 }

@@ -61,6 +61,8 @@ impl Machines {
         open(sim, since);
         logins().into_iter().for_each(|secret| put(sim, since, secret));
         sets().into_iter().for_each(|set| put(sim, since, set));
+        // The annotator of this cluster has no role: the Secret of each MachineSet counts.
+        put_annotator(sim, since, &json!([]));
         let clock = sim.clone();
         let aws = SimAws::new(move || clock.now());
         aws.add_user("machine-api", KEY_ID, KEY);
@@ -128,8 +130,13 @@ pub fn seed_annotators(cluster: &str, sim: &SimCluster, since: Timestamp) {
     };
     open(sim, since);
     put(sim, since, set(pool, "m5.large", &json!({})));
+    put_annotator(sim, since, &json!([variable]));
+}
+
+/// Seeds an annotator with this environment, and one running pod.
+fn put_annotator(sim: &SimCluster, since: Timestamp, env: &Value) {
     let labels = json!({ "app": ANNOTATOR });
-    let spec = json!({ "containers": [{ "name": "manager", "image": "annotator:1", "env": [variable] }] });
+    let spec = json!({ "containers": [{ "name": "manager", "image": "annotator:1", "env": env }] });
     let (template, selector) =
         (json!({ "metadata": { "labels": labels }, "spec": spec }), json!({ "matchLabels": labels }));
     put(

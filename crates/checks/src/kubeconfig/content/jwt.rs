@@ -3,7 +3,6 @@
 //! Invariants: nothing is verified here. Who signed it only the API server can tell.
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::packed::decode_url;
@@ -19,29 +18,38 @@ pub struct Jwt {
     pub until: Option<Timestamp>,
 }
 
+/// A JWT without readable claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its claims are not a JSON object in base64url")]
+pub struct JwtFault;
+
 impl Jwt {
-    /// Reads three base64url parts of which the first is a header with an algorithm. Nothing when it is something else.
-    pub fn parse(token: &str) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Header {
-            alg: String,
-        }
-        let mut parts = token.split('.');
-        let (header, claims, signature) = (parts.next()?, parts.next()?, parts.next()?);
-        if parts.next().is_some() || decode_url(signature).is_none() {
+    /// Reads three parts of which the first is base64url of a JSON object with `alg`. Nothing when it is something else.
+    ///
+    /// # Errors
+    /// It is a JWT whose claims are no JSON object.
+    pub fn parse(token: &str) -> Option<Result<Self, JwtFault>> {
+        let parts: Vec<&str> = token.split('.').collect();
+        let [header, claims, _signature] = parts.as_slice() else { return None };
+        let header = json_object(header)?;
+        if !header.contains_key("alg") {
             return None;
         }
-        let header: Header = serde_json::from_slice(&decode_url(header)?).ok()?;
-        let claims: Map<String, Value> = serde_json::from_slice(&decode_url(claims)?).ok()?;
+        let Some(claims) = json_object(claims) else { return Some(Err(JwtFault)) };
         let text = |name: &str| claims.get(name).and_then(Value::as_str).unwrap_or_default().into();
-        (!header.alg.is_empty()).then(|| Self {
+        Some(Ok(Self {
             issuer: text("iss"),
             subject: text("sub"),
             issued: instant(claims.get("iat")),
             from: instant(claims.get("nbf")),
             until: instant(claims.get("exp")),
-        })
+        }))
     }
+}
+
+/// The JSON object in one part of a token.
+fn json_object(part: &str) -> Option<Map<String, Value>> {
+    serde_json::from_slice(&decode_url(part)?).ok()
 }
 
 /// Seconds since 1970, with or without a fraction. A time outside the calendar is the end of it.

@@ -25,7 +25,7 @@ pub use authority::{Authorities, Overlap};
 pub use certificate::{Certificate, CertificateFault, KeyPairing};
 pub use document::{Content, ContextFault, Current, Document, ExecElsewhere, Packing, Unreadable};
 pub use eks::{EksFault, EksToken};
-pub use jwt::Jwt;
+pub use jwt::{Jwt, JwtFault};
 pub use packed::unpacked_text;
 pub use pair::{Credential, EndpointOverride, ForeignField, Pair, Span, Trust};
 pub use server::Server;

@@ -1,7 +1,7 @@
 //! What sort of bearer token it is.
 
 use super::eks::{EksFault, EksToken};
-use super::jwt::Jwt;
+use super::jwt::{Jwt, JwtFault};
 
 /// A token, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Token {
 pub enum TokenFault {
     #[error("the token looks like one of EKS, but {0}")]
     Eks(#[from] EksFault),
+    #[error("the token looks like a JWT, but {0}")]
+    Jwt(#[from] JwtFault),
     #[error("the token begins with \"Bearer\", which belongs to the header and not to the token")]
     Bearer,
     #[error("the token holds a blank, a line end or another character no header can carry")]
@@ -38,6 +40,10 @@ impl Token {
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Self::Malformed(TokenFault::NotAWord);
         }
-        Jwt::parse(token).map_or(Self::Opaque, Self::Jwt)
+        match Jwt::parse(token) {
+            None => Self::Opaque,
+            Some(Ok(jwt)) => Self::Jwt(jwt),
+            Some(Err(fault)) => Self::Malformed(fault.into()),
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::content::{Authorities, Content, Current, Document, Server, Unreadable, unpacked_text};
 use super::super::names::{CA_KEYS, CONNECTION_CA, CONNECTION_ENDPOINT, KUBECONFIG, RELATIVE, TOKEN_FILE, VALUE};
 use crate::kinds::SecretContent;
+use trueup_core::engine::OwnerReference;
 use trueup_core::world::{Digest, Fact, Interner, Meta, Misfit, RawObject, RawOwner, ResourceVersion, Uid};
 
 /// A Secret of Cluster API's type that is there. Another fact than [`crate::kinds::SecretMark`], so that a Secret that only changes its
@@ -37,11 +38,34 @@ pub enum Mutability {
 /// An owner reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    pub group: Arc<str>,
+    pub api_version: Arc<str>,
     pub kind: Arc<str>,
     pub name: Box<str>,
     pub uid: Uid,
-    pub role: Role,
+    pub controller: Option<bool>,
+    pub block_owner_deletion: Option<bool>,
+}
+
+impl Owner {
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    pub fn role(&self) -> Role {
+        if self.controller == Some(true) { Role::Controller } else { Role::Owner }
+    }
+
+    /// The reference as it is written.
+    pub fn reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: self.api_version.to_string(),
+            kind: self.kind.to_string(),
+            name: self.name.to_string(),
+            uid: self.uid.to_string(),
+            controller: self.controller,
+            block_owner_deletion: self.block_owner_deletion,
+        }
+    }
 }
 
 /// What an owner is to the object.
@@ -107,11 +131,12 @@ impl Fact for Holder {
 
 fn owner(raw: &RawOwner<'_>, pool: &mut Interner) -> Owner {
     Owner {
-        group: pool.text(raw.api_version.split_once('/').map_or("", |(group, _)| group)),
+        api_version: pool.text(&raw.api_version),
         kind: pool.text(&raw.kind),
         name: raw.name.as_ref().into(),
         uid: Uid::parse(&raw.uid),
-        role: if raw.controller == Some(true) { Role::Controller } else { Role::Owner },
+        controller: raw.controller,
+        block_owner_deletion: raw.block_owner_deletion,
     }
 }
 

@@ -17,7 +17,7 @@ fn stays(case: &str, value: &str, expected: &str) {
 fn target_is(value: &str) -> String {
     let given = given().without("Secret", "demo-outputs-kubeconfig").without("CAPTControlPlane", "demo");
     let given = given.set("Cluster", "demo", "spec.controlPlaneRef", json!({ "kind": "Other", "name": "demo" }));
-    given.has(target("team-a", "demo", &config()).key("value", value)).about(DEMO)
+    given.has(unowned_target("team-a", "demo", &config()).key("value", value)).about(DEMO)
 }
 
 fn yaml() -> String {
@@ -77,9 +77,9 @@ fn several_documents_are_no_kubeconfig() {
 }
 
 #[test]
-fn base64_once_more_is_looked_through_and_never_copied() {
+fn base64_once_more_is_unreadable_and_never_copied() {
     let packed = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, yaml());
-    assert_eq!(target_is(&packed), "fresh");
+    assert_eq!(target_is(&packed), "unreadable base64-twice");
     stays("packed twice", &packed, "source-invalid unparseable");
 }
 
@@ -211,7 +211,8 @@ fn a_bundle_with_an_authority_that_ended_is_compared_and_the_end_is_said() {
 #[test]
 fn a_server_by_its_address_and_without_a_port_is_compared() {
     let config = config().server("https://10.0.0.1").certificate(days(-1), days(300));
-    let given = empty().object(plain_cluster("team-b", "k", "10.0.0.1", 443)).has(target("team-b", "k", &config));
+    let given =
+        empty().object(plain_cluster("team-b", "k", "10.0.0.1", 443)).has(unowned_target("team-b", "k", &config));
     assert_eq!(given.about("team-b/k-kubeconfig"), "fresh");
 }
 
@@ -228,8 +229,8 @@ fn a_paused_or_going_cluster_is_judged_and_left_alone() {
 fn a_control_plane_of_another_name_is_pointed_at() {
     let given = empty().object(capi_cluster("team-a", "demo")).object(plane("team-a", "demo-cp"));
     let given = given.set("Cluster", "demo", "spec.controlPlaneRef.name", json!("demo-cp"));
-    assert_eq!(given.about(DEMO), "missing source-missing");
-    assert_eq!(given.about("team-a/demo-cp-kubeconfig"), "missing source-missing");
+    assert_eq!(given.about(DEMO), "missing expectations-disagree plane-name source-missing");
+    assert_eq!(given.about("team-a/demo-cp-kubeconfig"), "no subject");
     let judged = given.judged();
     let evidence = &judged.find(DEMO).unwrap().explanation.evidence;
     assert!(evidence.iter().any(|line| line.message.contains("demo-cp")), "{evidence:?}");
@@ -239,7 +240,7 @@ fn a_control_plane_of_another_name_is_pointed_at() {
 fn an_owner_recreated_after_a_restore_is_dead() {
     let secret = target("team-a", "demo", &config());
     let owned = secret.owned("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane", "demo", "before-the-restore");
-    assert_eq!(given().has(owned).about(DEMO), "contract owner");
+    assert_eq!(given().has(owned).about(DEMO), "contract owner → patch selected differs");
 }
 
 #[test]

@@ -93,7 +93,7 @@ proptest! {
 
 #[test]
 fn the_deadline_is_exactly_when_a_verdict_changes() {
-    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs::default())];
     let (mut world, mut judgements) = (World::default(), Judgements::default());
     let changes = given().both(&config().signed(minutes(-1))).fill(&mut world);
     judgements.follow(&domains, world.view(now()), &changes);

@@ -1,13 +1,16 @@
 //! The rules of this check, each on a fleet that differs in what the rule is about.
 
+mod creation;
 mod edges;
 mod following;
 mod own;
+mod owners;
 mod places;
 mod repairs;
 mod secrecy;
 mod sources;
 mod times;
+mod twins;
 
 use super::Kubeconfigs;
 use super::testing::*;

@@ -52,7 +52,7 @@ fn world(context: Value, cluster: Option<Cluster>) -> World {
     }
     local.put(context);
     let recordings = [(name, local.recorded())].into();
-    let wanted = Kubeconfigs.interests(world.view(now()));
+    let wanted = Kubeconfigs::default().interests(world.view(now()));
     let asked: Vec<String> =
         wanted.iter().map(|one| format!("{} {}", one.id.cluster, one.id.resource.plural)).collect();
     assert_eq!(asked, ["local contexts"], "nothing else is asked of anybody");
@@ -61,7 +61,7 @@ fn world(context: Value, cluster: Option<Cluster>) -> World {
 }
 
 fn about(context: Value, cluster: Option<Cluster>) -> (String, String) {
-    let judged = Judged::<Given>::new(&Kubeconfigs, &world(context, cluster), now());
+    let judged = Judged::<Given>::new(&Kubeconfigs::default(), &world(context, cluster), now());
     let answer = &judged.answers[PROD];
     (answer.to_string(), answer.explanation.summary.clone())
 }
@@ -155,8 +155,11 @@ fn what_only_the_server_knows_is_taken_from_the_connection() {
 
 #[test]
 fn a_context_names_its_file_and_the_object_of_every_line_and_has_nothing_to_repair() {
-    let judged =
-        Judged::<Given>::new(&Kubeconfigs, &world(own(&user(json!({ "token": eks(minutes(-20)) }))), live()), now());
+    let judged = Judged::<Given>::new(
+        &Kubeconfigs::default(),
+        &world(own(&user(json!({ "token": eks(minutes(-20)) }))), live()),
+        now(),
+    );
     let answer = &judged.answers[PROD];
     let lines: Vec<String> = answer
         .explanation
@@ -178,7 +181,7 @@ fn a_context_names_its_file_and_the_object_of_every_line_and_has_nothing_to_repa
 
 #[test]
 fn a_server_that_lets_a_context_in_wakes_its_judgement() {
-    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs::default())];
     let mut world = world(own(&user(json!({ "token": "x" }))), Some(linked(Link::Connecting)));
     let mut judgements = crate::judgements::Judgements::default();
     let mut all = ChangeSet::default();
@@ -197,16 +200,16 @@ fn a_server_that_lets_a_context_in_wakes_its_judgement() {
 fn files_that_could_not_be_listed_are_one_unknown() {
     let mut world = World::default();
     world.put_cluster(local().cluster(ClusterName::new("local")));
-    for interest in Kubeconfigs.interests(world.view(now())) {
+    for interest in Kubeconfigs::default().interests(world.view(now())) {
         world.open(&interest);
     }
-    assert_eq!(Judged::<Given>::new(&Kubeconfigs, &world, now()).all(), ["local/Context/_/*: unknown"]);
+    assert_eq!(Judged::<Given>::new(&Kubeconfigs::default(), &world, now()).all(), ["local/Context/_/*: unknown"]);
 }
 
 #[test]
 fn nothing_of_a_credential_is_in_what_is_said() {
     let context = own(&user(json!({ "token": eks(minutes(-20)), "username": "CANARYname" })));
-    let judged = Judged::<Given>::new(&Kubeconfigs, &world(context, refused()), now());
+    let judged = Judged::<Given>::new(&Kubeconfigs::default(), &world(context, refused()), now());
     let said = format!("{:?} {:?}", judged.answers[PROD].explanation, judged.answers[PROD].judgement);
     assert!(!said.contains("CANARY"), "{said}");
 }

@@ -149,7 +149,7 @@ fn the_first_that_says_anything_is_believed_and_the_others_are_heard() {
 fn an_address_by_number_and_port_is_compared_too() {
     let target = |server: &str| {
         let config = config().server(server).certificate(days(-1), days(300));
-        empty().object(plain_cluster("team-b", "k", "10.0.0.1", 6443)).has(self::target("team-b", "k", &config))
+        empty().object(plain_cluster("team-b", "k", "10.0.0.1", 6443)).has(unowned_target("team-b", "k", &config))
     };
     each(
         "team-b/k-kubeconfig",
@@ -161,7 +161,8 @@ fn an_address_by_number_and_port_is_compared_too() {
         ],
     );
     let config = config().server("https://[FD00:0::1]:6443").certificate(days(-1), days(300));
-    let given = empty().object(plain_cluster("team-b", "k", "fd00::1", 6443)).has(self::target("team-b", "k", &config));
+    let given =
+        empty().object(plain_cluster("team-b", "k", "fd00::1", 6443)).has(unowned_target("team-b", "k", &config));
     assert_eq!(given.about("team-b/k-kubeconfig"), "fresh");
 }
 
@@ -226,8 +227,12 @@ fn an_owner_has_to_live_and_be_the_cluster_s_own() {
         [
             ("the control plane", owned(capt, "CAPTControlPlane", "demo", "plane-team-a-demo"), "fresh"),
             ("the Cluster", owned(capi, "Cluster", "demo", "cluster-team-a-demo"), "fresh"),
-            ("a recreated one", owned(capt, "CAPTControlPlane", "demo", "plane-before"), "contract owner"),
-            ("one that is gone", owned(capi, "Cluster", "gone", "u"), "contract owner"),
+            (
+                "a recreated one",
+                owned(capt, "CAPTControlPlane", "demo", "plane-before"),
+                "contract owner → patch selected differs",
+            ),
+            ("one that is gone", owned(capi, "Cluster", "gone", "u"), "contract owner → patch selected differs"),
             ("another controller", owned("example.org/v1", "Copier", "demo", "u"), "contract owner"),
             ("another provider", owned(capt, "AWSManagedControlPlane", "demo", "u"), "contract owner"),
         ],
@@ -370,7 +375,7 @@ fn a_cluster_called_user_has_a_kubeconfig_of_its_own() {
     let given = empty()
         .object(plain_cluster("team-b", "a", "10.0.0.9", 6443))
         .object(plain_cluster("team-b", "a-user", "10.0.0.1", 6443))
-        .has(target("team-b", "a-user", &config));
+        .has(unowned_target("team-b", "a-user", &config));
     assert_eq!(given.about("team-b/a-user-kubeconfig"), "expired", "not the users' kubeconfig of the cluster a");
 }
 
@@ -410,8 +415,9 @@ fn only_a_kubeconfig_that_leads_home_may_be_tried() {
         let mut world = World::default();
         given.fill(&mut world);
         let view = world.view(now());
-        let subject = Kubeconfigs.subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
-        let probe = match Kubeconfigs.probe(&subject, view) {
+        let subject =
+            Kubeconfigs::default().subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
+        let probe = match Kubeconfigs::default().probe(&subject, view) {
             Some(Probe::Kubeconfig(probe)) => Some(probe),
             Some(Probe::Discovery(other)) => panic!("case: {case}: {other:?}"),
             None => None,

@@ -50,12 +50,16 @@ fn no_finding_draft_cell_or_panel_tells_a_secret() {
         let mut world = World::default();
         given.fill(&mut world);
         let view = world.view(now());
-        for (id, answer) in Judged::<Given>::new(&Kubeconfigs, &world, now()).answers {
+        for (id, answer) in Judged::<Given>::new(&Kubeconfigs::default(), &world, now()).answers {
             let what = format!("world {place}, {id}");
             assert_silent(&what, &format!("{answer} {:?} {:?}", answer.judgement, answer.explanation));
         }
-        for subject in Kubeconfigs.subjects(view) {
-            let shown = format!("{:?} {:?}", Kubeconfigs.cells(&subject, view), Kubeconfigs.panels(&subject, view));
+        for subject in Kubeconfigs::default().subjects(view) {
+            let shown = format!(
+                "{:?} {:?}",
+                Kubeconfigs::default().cells(&subject, view),
+                Kubeconfigs::default().panels(&subject, view)
+            );
             assert_silent(&format!("world {place}, {subject}"), &shown);
         }
     }

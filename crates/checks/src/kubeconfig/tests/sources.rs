@@ -162,7 +162,7 @@ fn a_cluster_somebody_else_runs_has_no_source() {
     let config = config().server("https://10.0.0.1:6443").certificate(days(-1), days(300));
     let given = empty()
         .object(plain_cluster("team-b", "demo", "10.0.0.1", 6443))
-        .has(target("team-b", "demo", &config))
+        .has(unowned_target("team-b", "demo", &config))
         .source(&super::config().signed(minutes(0)));
     assert_eq!(given.about("team-b/demo-kubeconfig"), "fresh");
 }

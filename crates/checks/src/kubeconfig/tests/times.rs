@@ -106,8 +106,8 @@ fn a_judgement_names_the_next_instant_it_changes_and_changes_only_there() {
         let mut world = World::default();
         given.fill(&mut world);
         let judge = |at: Timestamp| {
-            let answer =
-                &Judged::<Given>::new(&Kubeconfigs, &world, at).answers[&format!("kubeconfig/mgmt/Secret/{DEMO}")];
+            let answer = &Judged::<Given>::new(&Kubeconfigs::default(), &world, at).answers
+                [&format!("kubeconfig/mgmt/Secret/{DEMO}")];
             (answer.to_string(), answer.judgement.until)
         };
         let (mut at, mut met) = (now(), 0);

@@ -16,4 +16,4 @@ pub use account::{Class, Environment, Gpu, InstanceType, Lookup};
 pub use cluster_api::{Regional, Template};
 pub use login::{Login, Sort as LoginSort};
 pub use pool::{CAPI_FIELDS, MACHINE_FIELDS, Own, Pausing, Pool, Provider, SpecKind};
-pub use workload::{Container, Deployment, Pod, Variable};
+pub use workload::{Container, Deployment, Issuer, Pod, ServiceAccount, TokenMount, Variable};

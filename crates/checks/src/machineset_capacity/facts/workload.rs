@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::super::names::{CONTAINER_TOKEN_FILE, CONTAINER_URI, ROLE_ARN, TOKEN_FILE};
+use super::super::names::{CONTAINER_TOKEN_FILE, CONTAINER_URI, DEFAULT_TOKENS, ROLE_ANNOTATION, ROLE_ARN, TOKEN_FILE};
 use crate::kinds::{items, text};
 use trueup_core::world::{Fact, Interner, Misfit, RawObject};
 
@@ -17,6 +17,33 @@ pub struct Deployment {
     pub labels: Option<Box<str>>,
     /// As its template has them, before anybody adds to them.
     pub containers: Box<[Container]>,
+    pub service_account: Box<str>,
+}
+
+/// A ServiceAccount, by the role the EKS webhook would give its pods; empty without one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ServiceAccount {
+    pub role: Box<str>,
+}
+
+/// Who issues the tokens of service accounts, as `Authentication/cluster` says.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Issuer {
+    /// Empty: the default issuer, whose keys are served inside the cluster only.
+    pub url: Box<str>,
+}
+
+/// What is mounted where a container looks for its web identity token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenMount {
+    /// It looks for none.
+    NotNamed,
+    /// No volume mount holds the path.
+    NotMounted,
+    /// The volume there is not a projected service account token of that path.
+    NotAToken,
+    /// `audience` is empty where the projection names none.
+    Token { audience: Box<str> },
 }
 
 /// A pod.
@@ -33,6 +60,7 @@ pub struct Container {
     pub name: Box<str>,
     pub role: Variable,
     pub token_file: Variable,
+    pub token: TokenMount,
     /// Whether EKS Pod Identity left its variables.
     pub has_pod_identity: bool,
 }
@@ -49,7 +77,11 @@ pub enum Variable {
 impl Fact for Deployment {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let spec: Value = raw.field("spec")?;
-        Ok(Self { labels: labels(&spec["selector"]), containers: containers(&spec["template"]["spec"]) })
+        Ok(Self {
+            labels: labels(&spec["selector"]),
+            containers: containers(&spec["template"]["spec"], Mounts::Template),
+            service_account: service_account(&spec["template"]["spec"]),
+        })
     }
 }
 
@@ -58,7 +90,10 @@ impl Fact for Pod {
         let spec: Value = raw.field("spec")?;
         let status: Value = raw.field("status")?;
         let is_done = matches!(status["phase"].as_str(), Some("Succeeded" | "Failed"));
-        Ok(Self { has_ended: is_done || raw.meta.deletion_timestamp.is_some(), containers: containers(&spec) })
+        Ok(Self {
+            has_ended: is_done || raw.meta.deletion_timestamp.is_some(),
+            containers: containers(&spec, Mounts::Pod),
+        })
     }
 }
 
@@ -73,8 +108,67 @@ fn labels(selector: &Value) -> Option<Box<str>> {
     Some(terms?.join(",").into_boxed_str())
 }
 
-fn containers(spec: &Value) -> Box<[Container]> {
+impl Fact for ServiceAccount {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        Ok(Self { role: raw.meta.annotation(ROLE_ANNOTATION).unwrap_or_default().trim().into() })
+    }
+}
+
+impl Fact for Issuer {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        let spec: Value = raw.field("spec")?;
+        Ok(Self { url: spec["serviceAccountIssuer"].as_str().unwrap_or_default().into() })
+    }
+}
+
+/// Whose volume mounts they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mounts {
+    Pod,
+    /// The API server adds the mount of the default token to each pod.
+    Template,
+}
+
+fn service_account(spec: &Value) -> Box<str> {
+    match spec["serviceAccountName"].as_str().unwrap_or_default() {
+        "" => "default".into(),
+        name => name.into(),
+    }
+}
+
+/// What is mounted at a path.
+fn token_mount(spec: &Value, container: &Value, path: &str, mounts: Mounts) -> TokenMount {
+    let within = |mount: &Value| {
+        let at = mount["mountPath"].as_str()?.trim_end_matches('/');
+        let rest = path.strip_prefix(at)?;
+        (rest.is_empty() || rest.starts_with('/')).then_some((at.len(), rest.trim_start_matches('/')))
+    };
+    let all = items(container, &["volumeMounts"]).iter().filter_map(|mount| Some((mount, within(mount)?)));
+    let Some((mount, (_, rest))) = all.max_by_key(|(_, (length, _))| *length) else {
+        let is_added = mounts == Mounts::Template && path.starts_with(DEFAULT_TOKENS);
+        return if is_added { TokenMount::NotNamed } else { TokenMount::NotMounted };
+    };
+    let inside = match mount["subPath"].as_str().unwrap_or_default().trim_matches('/') {
+        "" => rest.to_owned(),
+        below if rest.is_empty() => below.to_owned(),
+        below => format!("{below}/{rest}"),
+    };
+    let volume = items(spec, &["volumes"]).iter().find(|volume| volume["name"] == mount["name"]);
+    let sources = volume.map_or(&[][..], |volume| items(volume, &["projected", "sources"]));
+    let token = sources.iter().map(|source| &source["serviceAccountToken"]).find(|token| token["path"] == inside);
+    match token {
+        None => TokenMount::NotAToken,
+        Some(token) => TokenMount::Token { audience: token["audience"].as_str().unwrap_or_default().into() },
+    }
+}
+
+fn containers(spec: &Value, mounts: Mounts) -> Box<[Container]> {
+    let token = |container: &Value| match variable(container, TOKEN_FILE) {
+        Variable::Set(path) => token_mount(spec, container, &path, mounts),
+        Variable::Unset | Variable::Elsewhere => TokenMount::NotNamed,
+    };
     let read = |container: &Value| Container {
+        token: token(container),
         name: text(container, &["name"]).unwrap_or_default(),
         role: variable(container, ROLE_ARN),
         token_file: variable(container, TOKEN_FILE),
@@ -133,6 +227,58 @@ mod tests {
         ];
         for (case, container, expected) in cases {
             assert_eq!(variable(&container, ROLE_ARN), expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_what_a_projected_volume_mounts_at_its_path() {
+        let projected = |audience: Option<&str>| {
+            let mut token = json!({ "path": "token", "expirationSeconds": 3600 });
+            if let Some(audience) = audience {
+                token["audience"] = json!(audience);
+            }
+            json!({ "name": "v", "projected": { "sources": [{ "configMap": {} }, { "serviceAccountToken": token }] } })
+        };
+        let secret = json!({ "name": "v", "secret": { "secretName": "x" } });
+        let mount = |path: &str| json!([{ "name": "v", "mountPath": path }]);
+        let token = |audience: &str| TokenMount::Token { audience: audience.into() };
+        let (pod, template) = (Mounts::Pod, Mounts::Template);
+        let cases = [
+            (
+                "a token",
+                "/var/t/token",
+                mount("/var/t"),
+                projected(Some("sts.amazonaws.com")),
+                pod,
+                token("sts.amazonaws.com"),
+            ),
+            ("a trailing slash", "/var/t/token", mount("/var/t/"), projected(Some("a")), pod, token("a")),
+            ("no audience", "/var/t/token", mount("/var/t"), projected(None), pod, token("")),
+            ("another file", "/var/t/other", mount("/var/t"), projected(None), pod, TokenMount::NotAToken),
+            ("a Secret", "/var/t/token", mount("/var/t"), secret, pod, TokenMount::NotAToken),
+            ("elsewhere", "/var/t/token", mount("/var/te"), projected(None), pod, TokenMount::NotMounted),
+            ("nothing mounted", "/var/t/token", json!([]), projected(None), pod, TokenMount::NotMounted),
+            (
+                "one file of a volume",
+                "/var/t",
+                json!([{ "name": "v", "mountPath": "/var/t", "subPath": "token" }]),
+                projected(Some("a")),
+                pod,
+                token("a"),
+            ),
+            (
+                "the default token of a template, which the API server mounts",
+                "/var/run/secrets/kubernetes.io/serviceaccount/token",
+                json!([]),
+                projected(None),
+                template,
+                TokenMount::NotNamed,
+            ),
+        ];
+        for (case, path, mounts, volume, whose, expected) in cases {
+            let spec = json!({ "volumes": [volume] });
+            let container = json!({ "volumeMounts": mounts });
+            assert_eq!(token_mount(&spec, &container, path, whose), expected, "case: {case}");
         }
     }
 

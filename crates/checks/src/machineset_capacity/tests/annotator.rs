@@ -1,4 +1,4 @@
-//! Rule 6 by the environment of the pods that the config names, in place of this process's.
+//! Rule 6 by the environment of the annotator's pods, and how the annotator is found.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const TOKEN: &str = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token";
 
 /// A live cluster whose MachineSets are judged by what `tools/annotator` sees.
 fn named() -> Given {
-    given().live_account().annotated_by("tools/annotator")
+    given().live_account().live().annotated_by("tools/annotator")
 }
 
 fn set(name: &str, value: &str) -> Value {
@@ -26,14 +26,25 @@ fn token() -> Value {
 }
 
 fn containers(env: Value) -> Value {
-    json!([{ "name": "manager", "env": env }, { "name": "proxy", "env": [role(), token()] }])
+    let mounts = json!([{ "name": "aws", "mountPath": "/var/run/secrets/eks.amazonaws.com/serviceaccount" }]);
+    json!([
+        { "name": "manager", "env": env, "volumeMounts": mounts },
+        { "name": "proxy", "env": [role(), token()], "volumeMounts": mounts },
+    ])
+}
+
+/// A pod's spec as the EKS webhook leaves it.
+fn spec(env: Value) -> Value {
+    let token = json!({ "path": "token", "audience": "sts.amazonaws.com" });
+    let volume = json!({ "name": "aws", "projected": { "sources": [{ "serviceAccountToken": token }] } });
+    json!({ "serviceAccountName": "annotator", "containers": containers(env), "volumes": [volume] })
 }
 
 fn deployment_of(env: Value) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": "tools", "name": "annotator" },
         "spec": {
-            "selector": { "matchLabels": { "app": "annotator" } }, "template": { "spec": { "containers": containers(env) } },
+            "selector": { "matchLabels": { "app": "annotator" } }, "template": { "spec": spec(env) },
         },
     })
 }
@@ -42,7 +53,7 @@ fn pod(name: &str, env: Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": { "namespace": "tools", "name": name, "labels": { "app": "annotator" } },
-        "spec": { "containers": containers(env) }, "status": { "phase": "Running" },
+        "spec": spec(env), "status": { "phase": "Running" },
     })
 }
 
@@ -123,42 +134,194 @@ fn without_a_pod_a_template_decides_what_the_webhook_can_not_change() {
 }
 
 #[test]
-fn a_deployment_that_is_not_there_leaves_it_to_this_process_and_one_that_is_not_seen_does_not() {
-    let process = |given: Given| {
-        given.object_in(
-            "aws:shop",
-            json!({
-                "apiVersion": "aws.cloud.trueup/v1", "kind": "Environment", "metadata": { "name": "process" },
-                "variables": { "AWS_ROLE_ARN": ROLE }
-            }),
-        )
-    };
+fn a_configured_deployment_that_is_not_there_is_not_found_and_one_that_is_not_seen_is_unknown() {
     let half = "credentials-partial aws-web-identity-token-file-missing";
-    let absent = process(named());
     each(
         WORKERS,
         [
-            ("not there", absent.clone(), half),
-            ("may not be listed", process(named()).incomplete("shop", "apps/v1/deployments"), "unknown"),
+            ("not there", named(), "match annotator-unknown"),
+            ("may not be listed", named().incomplete("shop", "apps/v1/deployments"), "unknown"),
             ("its pods may not be listed", running(json!([role()])).incomplete("shop", "v1/pods"), "unknown"),
             ("a folder does not ask", given().environment(json!({ "AWS_ROLE_ARN": ROLE })), half),
+            ("a folder without an environment", given(), "match"),
         ],
     );
-    let judged = absent.judged();
+    let judged = named().judged();
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
-    let message = |line: &&trueup_core::engine::Evidence| line.object == "shop Deployment tools/annotator";
-    let line = evidence.iter().find(message).unwrap_or_else(|| panic!("{evidence:?}"));
-    assert!(line.message.contains("does not exist"), "{}", line.message);
+    let is_named = evidence
+        .iter()
+        .any(|line| line.message.contains("Deployment tools/annotator") && line.message.contains("does not exist"));
+    assert!(is_named, "{evidence:?}");
+}
+
+/// A Deployment with one pod that has this environment.
+fn annotator(namespace: &str, name: &str, container: &str, env: Value) -> [Value; 2] {
+    let labels = json!({ "app": name });
+    let spec = json!({ "containers": [{ "name": "first" }, { "name": container, "env": env }] });
+    let spec = if container == "first" { json!({ "containers": [{ "name": "first", "env": env }] }) } else { spec };
+    [
+        json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": namespace, "name": name },
+            "spec": { "selector": { "matchLabels": labels }, "template": { "spec": spec } },
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "namespace": namespace, "name": format!("{name}-1"), "labels": labels },
+            "spec": spec, "status": { "phase": "Running" },
+        }),
+    ]
+}
+
+fn running_there(given: Given, objects: [Value; 2]) -> Given {
+    objects.into_iter().fold(given, Given::object)
+}
+
+#[test]
+fn the_annotator_is_searched_where_it_usually_is() {
+    let live = || given().live_account().live();
+    let half = "credentials-partial aws-web-identity-token-file-missing";
+    let usual = |given: Given, namespace: &str| {
+        running_there(given, annotator(namespace, "capa-annotator", "first", json!([role()])))
+    };
+    let controllers = |given: Given, container: &str| {
+        running_there(given, annotator("openshift-machine-api", "machine-api-controllers", container, json!([role()])))
+    };
+    each(
+        WORKERS,
+        [
+            ("none", live(), "match annotator-unknown"),
+            ("in its usual namespace", usual(live(), "openshift-machine-api"), half),
+            ("in any namespace", usual(live(), "tools"), half),
+            ("in several namespaces", usual(usual(live(), "tools"), "more"), "unknown"),
+            ("in several, one of them the usual", usual(usual(live(), "tools"), "openshift-machine-api"), half),
+            ("the controllers", controllers(live(), "machine-controller"), half),
+            ("the controllers, without the container", controllers(live(), "other"), "unknown"),
+            ("the annotator before the controllers", usual(controllers(live(), "other"), "tools"), half),
+            (
+                "a configured one that is not there",
+                usual(live(), "tools").annotated_by("tools/none"),
+                "match annotator-unknown",
+            ),
+            ("a list that failed", live().incomplete("shop", "apps/v1/deployments"), "unknown"),
+        ],
+    );
+    let deployed = controllers(deployed().live_account().live(), "machine-controller");
+    assert_eq!(deployed.about(POOL), "match annotator-unknown", "the controllers annotate Machine API sets only");
+    let usual = usual(super::deployed().live_account().live(), "tools");
+    assert_eq!(usual.about(POOL), half);
+}
+
+/// Sets of which nothing says who annotates them are looked up with their own keys.
+#[test]
+fn keys_of_a_set_are_its_own_whether_or_not_credentials_are_judged() {
+    let live = || given().live_account().live();
+    assert_eq!(asked_as(&live()), "own");
+    assert_eq!(asked_as(&live().secret(secret_keys())), "secret/openshift-machine-api/aws-cloud-credentials");
+    let web = "[default]\nrole_arn = arn:aws:iam::1:role/x\nweb_identity_token_file = /t\n";
+    assert_eq!(asked_as(&live().secret(json!({ "credentials": web }))), "own");
+}
+
+fn asked_as(given: &Given) -> String {
+    let mut world = World::default();
+    given.fill(&mut world);
+    let wanted = given.check().interests(world.view(now()));
+    let asked = wanted.iter().find(|one| one.id.resource.plural == "instancetypes").unwrap();
+    let fields = asked.id.selector.fields.split(',').next().unwrap();
+    fields.strip_prefix("credentials=").unwrap().to_owned()
+}
+
+/// A running annotator with a role, whose pod differs in these fields.
+fn with_role(change: impl Fn(&mut Value)) -> Given {
+    let mut pod = pod("annotator-1", json!([role(), token()]));
+    change(&mut pod["spec"]);
+    named().object(deployment_of(json!([]))).object(pod)
+}
+
+#[test]
+fn a_role_needs_a_projected_token_at_its_path() {
+    each(
+        WORKERS,
+        [
+            ("mounted", with_role(|_| {}), "match"),
+            (
+                "not mounted",
+                with_role(|spec| spec["containers"][0]["volumeMounts"] = json!([])),
+                "token-unreadable token-not-mounted",
+            ),
+            (
+                "mounted elsewhere",
+                with_role(|spec| spec["containers"][0]["volumeMounts"][0]["mountPath"] = json!("/var/run/other")),
+                "token-unreadable token-not-mounted",
+            ),
+            (
+                "another path in the volume",
+                with_role(|spec| {
+                    spec["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]["path"] = json!("jwt");
+                }),
+                "token-unreadable token-path",
+            ),
+            (
+                "no projected volume",
+                with_role(|spec| spec["volumes"][0] = json!({ "name": "aws", "emptyDir": {} })),
+                "token-unreadable token-path",
+            ),
+            (
+                "no audience",
+                with_role(|spec| {
+                    spec["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]["audience"] = json!(null);
+                }),
+                "match audience-default",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_is_odd_about_account_and_issuer_is_said_beside_any_verdict() {
+    let account = |role: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {
+                "namespace": "tools", "name": "annotator", "annotations": { "eks.amazonaws.com/role-arn": role }
+            },
+        })
+    };
+    let issuer = |spec: Value| {
+        json!({
+            "apiVersion": "config.openshift.io/v1", "kind": "Authentication", "metadata": { "name": "cluster" },
+            "spec": spec,
+        })
+    };
+    let fine = || with_role(|_| {});
+    each(
+        WORKERS,
+        [
+            ("the same role", fine().object(account(ROLE)), "match"),
+            ("another role", fine().object(account("arn:aws:iam::1:role/other")), "match role-annotation-differs"),
+            ("a public issuer", fine().object(issuer(json!({ "serviceAccountIssuer": "https://x" }))), "match"),
+            ("the internal issuer", fine().object(issuer(json!({}))), "match issuer-internal"),
+            (
+                "beside another verdict",
+                fine().object(issuer(json!({}))).bare(),
+                "missing issuer-internal → annotate selected missing",
+            ),
+            (
+                "no role, so that the issuer does not matter",
+                running(json!([])).secret(secret_keys()).object(issuer(json!({}))),
+                "match",
+            ),
+        ],
+    );
 }
 
 #[test]
 fn only_the_named_workload_is_asked_for_and_a_token_in_a_pod_is_not_tried() {
     let cases = [
-        ("a role", running(json!([role(), token()])), "credentials=pod,types=m6i.8xlarge"),
+        ("a role", running(json!([role(), token()])), "credentials=own,types=m6i.8xlarge"),
         (
             "a Secret",
             running(json!([])).secret(secret_keys()),
-            "credentials=pod/secret/openshift-machine-api/aws-cloud-credentials,types=m6i.8xlarge",
+            "credentials=secret/openshift-machine-api/aws-cloud-credentials,types=m6i.8xlarge",
         ),
     ];
     for (case, given, expected) in cases {
@@ -176,7 +339,7 @@ fn only_the_named_workload_is_asked_for_and_a_token_in_a_pod_is_not_tried() {
         assert_eq!(about("deployments"), ["tools metadata.name=annotator"], "case: {case}");
         assert_eq!(about("pods"), ["tools app=annotator"], "case: {case}");
         assert_eq!(about("instancetypes"), [format!("us-east-1 {expected}")], "case: {case}");
-        assert!(about_environments(&wanted).is_empty(), "case: {case}: this process's is not asked for");
+        assert!(about("environments").is_empty(), "case: {case}: this process's is not asked for");
     }
     let judged = running(json!([role(), token()])).judged();
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
@@ -187,10 +350,6 @@ fn only_the_named_workload_is_asked_for_and_a_token_in_a_pod_is_not_tried() {
         .map(|one| one.message.as_str())
         .collect();
     assert!(of_pod.len() == 2 && of_pod[0].contains(ROLE) && of_pod[1].contains("not tried from here"), "{of_pod:?}");
-}
-
-fn about_environments(wanted: &[Interest]) -> Vec<&Interest> {
-    wanted.iter().filter(|one| one.id.resource.plural == "environments").collect()
 }
 
 /// What is unknown says which variable of which object nobody can see.

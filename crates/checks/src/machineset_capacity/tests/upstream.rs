@@ -189,7 +189,9 @@ fn its_events_stand_beside_our_cause() {
     let failed = |class: &str| {
         let outcome = json!({ "class": class, "code": "SomeCode", "says": "what was said" });
         let cut = given().live_account().incomplete("aws:shop", "aws.cloud.trueup/v1/instancetypes");
-        cut.provider("instanceType", json!("m7i.large")).lookup(outcome)
+        let keys = json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" });
+        let cut = cut.provider("instanceType", json!("m7i.large")).environment(json!({})).secret(keys);
+        cut.lookup(outcome)
     };
     let role = json!({ "AWS_ROLE_ARN": "arn:aws:iam::1:role/x" });
     let typed = |name: &str| given().provider("instanceType", json!(name));

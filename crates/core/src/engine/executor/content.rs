@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::ports::Seen;
+use crate::engine::change::{METADATA, OWNER_REFERENCES};
 use crate::engine::{ObjectRef, OwnerReference, has_fields};
 
 /// The kind whose content is written in base64.
@@ -133,6 +134,11 @@ impl Patch {
         self.data.iter().all(|(key, bytes)| content.get(key) == bytes.as_ref())
     }
 
+    /// The owner references it writes; nothing where it leaves them alone.
+    fn owner_references(&self) -> Option<OwnerList<'_>> {
+        self.fields.get(METADATA).and_then(|metadata| metadata.get(OWNER_REFERENCES)).map(OwnerList::Patched)
+    }
+
     /// The body of a merge patch, bound to the object's uid and version.
     pub fn merge_patch(&self, kind: &str, uid: &str, resource_version: &str) -> Bytes {
         self.body(kind, Addressed::ByPath { uid, resource_version }, NewObject::default())
@@ -167,11 +173,11 @@ impl Patch {
                 resource_version: bound.map(|(_, version)| version),
                 labels: said(&self.labels, is_said),
                 annotations: said(&self.annotations, is_said),
-                owner_references: new.owner.map(|owner| [owner]),
+                owner_references: self.owner_references().or_else(|| new.owner.map(OwnerList::One)),
             },
             content_type: new.content_type,
             data: data.map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
-            fields: &self.fields,
+            fields: self.fields.iter().filter(|(name, _)| name.as_str() != METADATA).collect(),
         };
         // Capacity for all of it: a vector that grows leaves copies behind. What is not a secret may be copied.
         let length: usize =
@@ -217,7 +223,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     data: BTreeMap<&'a str, Option<Value<'a>>>,
     #[serde(flatten)]
-    fields: &'a serde_json::Map<String, serde_json::Value>,
+    fields: BTreeMap<&'a String, &'a serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -236,7 +242,21 @@ struct Metadata<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     annotations: BTreeMap<&'a str, Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    owner_references: Option<[&'a OwnerReference; 1]>,
+    owner_references: Option<OwnerList<'a>>,
+}
+
+/// The owners a request writes.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OwnerList<'a> {
+    #[serde(serialize_with = "as_list")]
+    One(&'a OwnerReference),
+    /// As the patch has them: a list, or null for none.
+    Patched(&'a serde_json::Value),
+}
+
+fn as_list<S: Serializer>(owner: &OwnerReference, serializer: S) -> Result<S::Ok, S::Error> {
+    [owner].serialize(serializer)
 }
 
 /// The bytes of a key, written the way the kind has them.
@@ -330,6 +350,18 @@ mod tests {
 
     fn json_of(body: &Bytes) -> serde_json::Value {
         serde_json::from_slice(body).unwrap()
+    }
+
+    #[test]
+    fn a_patch_of_owners_goes_into_the_metadata_that_binds_the_object() {
+        let owners = serde_json::json!([{ "kind": "Cluster", "name": "demo", "uid": "u" }]);
+        for (case, owners) in [("a list", owners), ("none", serde_json::Value::Null)] {
+            let fields = serde_json::json!({ "metadata": { "ownerReferences": owners }, "spec": { "a": 1 } });
+            let patch = Patch::fields(fields.as_object().unwrap().clone());
+            let body: serde_json::Value = serde_json::from_slice(&patch.merge_patch("Secret", "uid-1", "7")).unwrap();
+            let metadata = serde_json::json!({ "uid": "uid-1", "resourceVersion": "7", "ownerReferences": owners });
+            assert_eq!(body, serde_json::json!({ "metadata": metadata, "spec": { "a": 1 } }), "case: {case}");
+        }
     }
 
     #[test]

@@ -47,9 +47,10 @@ impl OwnChanges {
     }
 }
 
-/// Whether two actions have the same cloud resource, so that one waits for the other.
-pub(super) fn share_a_resource(one: &Action, other: &Action) -> bool {
-    one.target.cloud.is_some() && one.target == other.target
+/// Whether two actions have the same object or cloud resource, so that one waits for the other. The second one is then
+/// bound to what the first one left, or refused.
+pub(super) fn share_a_target(one: &Action, other: &Action) -> bool {
+    one.cluster == other.cluster && one.target == other.target
 }
 
 fn place(cloud: &CloudRef) -> (String, String, String) {

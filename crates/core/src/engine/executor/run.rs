@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::own_changes::{OwnChanges, share_a_resource};
+use super::own_changes::{OwnChanges, share_a_target};
 use super::ports::{Ports, Progress};
 use super::report::{ALREADY, ActionResult, Halt, Report};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
@@ -193,7 +193,7 @@ impl<'p> Run<'p, '_> {
                 Some(id) => self.end(action, ActionResult::gated(format!("dependency: {id} was not done"))),
                 None if wave.len() < WAVE_MAX
                     && action.depends_on.iter().all(done)
-                    && !wave.iter().any(|other| share_a_resource(other, action)) =>
+                    && !wave.iter().any(|other| share_a_target(other, action)) =>
                 {
                     wave.push(action);
                 }

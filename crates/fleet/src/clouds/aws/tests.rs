@@ -12,7 +12,7 @@ use tower::ServiceExt as _;
 use super::account::{AwsAccount, AwsCache, AwsWay};
 use crate::clouds::*;
 use crate::connect::Env;
-use crate::connect::testing::answering;
+use crate::connect::testing::{answering, answering_with};
 use crate::connect::{discovery, send};
 use trueup_core::world::Served;
 use trueup_net::http::HttpClient;
@@ -33,8 +33,12 @@ fn packed(text: &str) -> String {
 }
 
 fn keys_secret() -> Value {
-    let data = json!({ "aws_access_key_id": packed("AKIASIM"), "aws_secret_access_key": packed("canary-secret") });
-    json!({ "metadata": { "uid": "u", "resourceVersion": "7" }, "data": data })
+    other_keys("AKIASIM")
+}
+
+fn other_keys(id: &str) -> Value {
+    let data = json!({ "aws_access_key_id": packed(id), "aws_secret_access_key": packed("canary-secret") });
+    json!({ "metadata": { "uid": "u", "resourceVersion": id }, "data": data })
 }
 
 struct Given {
@@ -71,12 +75,7 @@ fn names(list: &Value) -> Vec<&str> {
 async fn an_account_serves_its_own_kinds_and_nothing_else() {
     let given = given(vec![], &[]).await;
     let Served::Complete(kinds) = discovery::read(&given.client).await else { panic!("discovery is whole") };
-    let expected = [
-        ("", "namespaces"),
-        ("aws.cloud.trueup", "environments"),
-        ("aws.cloud.trueup", "instancetypes"),
-        ("aws.cloud.trueup", "lookups"),
-    ];
+    let expected = [("", "namespaces"), ("aws.cloud.trueup", "instancetypes"), ("aws.cloud.trueup", "lookups")];
     assert_eq!(kinds.names().collect::<Vec<_>>(), expected);
 }
 
@@ -135,13 +134,11 @@ async fn a_failed_lookup_is_reported_by_class_and_never_as_an_empty_list() {
     let bad_bundle = json!({ "data": { "ca-bundle.pem": "hello" } });
     let http_endpoint = json!({ "status": { "platformStatus": { "aws": { "serviceEndpoints": [{ "name": "ec2", "url": "http://x" }] } } } });
     let role = [("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x")];
-    let both = [role[0], ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
     type Variables = Vec<(&'static str, &'static str)>;
     type Case = (&'static str, Answers, Variables, Option<AwsFault>, u16, &'static str, &'static str);
     let cases: Vec<Case> = vec![
         ("not allowed by EC2", secret(), vec![], Some(denied), 403, "denied", "UnauthorizedOperation"),
         ("throttled for good", secret(), vec![], Some(throttled), 503, "transient", "Throttling"),
-        ("IRSA, and no token here", vec![], both.to_vec(), None, 422, "token-unreadable", "token-file-missing"),
         (
             "an STS cluster's Secret",
             vec![(SECRET, 200, sts_cluster)],
@@ -152,13 +149,13 @@ async fn a_failed_lookup_is_reported_by_class_and_never_as_an_empty_list() {
             "token-elsewhere",
         ),
         (
-            "half of IRSA, before the Secret",
-            secret(),
+            "a wrong key beside half of IRSA",
+            vec![(SECRET, 200, other_keys("AKIANOBODY"))],
             role.to_vec(),
             None,
             403,
             "denied",
-            "aws-web-identity-token-file-missing",
+            "InvalidClientTokenId",
         ),
         ("no Secret", vec![], vec![], None, 403, "denied", "secret-missing"),
         ("the Secret may not be read", vec![(SECRET, 403, json!({}))], vec![], None, 403, "denied", "secret-forbidden"),
@@ -192,7 +189,12 @@ async fn a_failed_lookup_is_reported_by_class_and_never_as_an_empty_list() {
 }
 
 /// The hosts AWS was asked at through a cluster that names endpoints of its own, and what the lookup says.
-async fn hosts_asked(cluster: Answers, env: &[(&str, &str)], egress: Egress) -> (BTreeSet<String>, String) {
+async fn hosts_asked(
+    cluster: Answers,
+    env: &[(&str, &str)],
+    egress: Egress,
+    credentials: &str,
+) -> (BTreeSet<String>, String) {
     let now = || NOW.parse::<Timestamp>().unwrap();
     let sim = SimAws::new(now);
     sim.add_user("ann", "AKIASIM", "canary-secret");
@@ -210,7 +212,7 @@ async fn hosts_asked(cluster: Answers, env: &[(&str, &str)], egress: Egress) -> 
     let cache = AwsCache::new(AwsWay::InProcess(HttpClient::in_process(spy)), &env, Arc::new(now)).with_egress(egress);
     let account = AwsAccount::new("prod", answering(cluster), Arc::new(cache));
     let client = AccountConnector::new(Arc::new(account)).connect().await.unwrap().client;
-    let (_, lookups) = ask(&client, "namespaces/us-east-1/lookups", &format!("{NAMED},types=m5.large")).await;
+    let (_, lookups) = ask(&client, "namespaces/us-east-1/lookups", &format!("{credentials},types=m5.large")).await;
     let asked = hosts.lock().unwrap().clone();
     (asked, lookups["items"][0]["outcome"].to_string())
 }
@@ -235,17 +237,26 @@ async fn this_machines_own_identity_is_not_sent_to_endpoints_a_cluster_names() {
     type Variables<'a> = &'a [(&'a str, &'a str)];
     let (theirs, aws) = (["ec2.attacker.example", "sts.attacker.example"], ["sts.us-east-1.amazonaws.com"]);
     let both_aws = ["ec2.us-east-1.amazonaws.com", "sts.us-east-1.amazonaws.com"];
-    let cases: [(&str, Answers, Variables<'_>, Egress, &[&str]); 6] = [
-        ("the role of this process", Vec::new(), &irsa, Egress::default(), &aws),
-        ("the user's own profile", planted.clone(), &own_profile, Egress::default(), &both_aws),
-        ("a token file that a Secret names", planted.clone(), &[("HOME", "/nonexistent")], Egress::default(), &[]),
-        ("keys out of the same cluster", keys, &[("HOME", "/nonexistent")], Egress::default(), &theirs),
-        ("the user's own profile, allowed by name", planted.clone(), &own_profile, allowed(), &theirs),
-        ("the same file, allowed by name", planted, &[("HOME", "/nonexistent")], allowed(), &[]),
+    const OWN: &str = "credentials=own";
+    let cases: [(&str, &str, Answers, Variables<'_>, Egress, &[&str]); 7] = [
+        ("the role of this process", OWN, Vec::new(), &irsa, Egress::default(), &aws),
+        ("the user's own profile", OWN, Vec::new(), &own_profile, Egress::default(), &both_aws),
+        ("a Secret with a role", NAMED, planted.clone(), &own_profile, Egress::default(), &both_aws),
+        (
+            "a token file that a Secret names",
+            NAMED,
+            planted.clone(),
+            &[("HOME", "/nonexistent")],
+            Egress::default(),
+            &[],
+        ),
+        ("keys out of the same cluster", NAMED, keys, &[("HOME", "/nonexistent")], Egress::default(), &theirs),
+        ("the user's own profile, allowed by name", OWN, Vec::new(), &own_profile, allowed(), &theirs),
+        ("the same file, allowed by name", NAMED, planted, &[("HOME", "/nonexistent")], allowed(), &[]),
     ];
-    for (case, cluster, env, egress, expected) in cases {
+    for (case, credentials, cluster, env, egress, expected) in cases {
         let refuses = egress == Egress::default();
-        let (hosts, outcome) = hosts_asked(cluster, env, egress).await;
+        let (hosts, outcome) = hosts_asked(cluster, env, egress, credentials).await;
         assert_eq!(hosts.iter().map(String::as_str).collect::<Vec<_>>(), expected, "case: {case}: {outcome}");
         let names_line = outcome.contains("[egress] allow = [\\\"sts.attacker.example:443\\\"]");
         let is_own = expected.iter().any(|host| host.ends_with("amazonaws.com"));
@@ -299,18 +310,17 @@ async fn an_empty_bundle_is_none() {
     }
 }
 
-/// A pod's environment stands in place of this process's: what this process would use first is not looked at.
+/// A Secret is used as it is: what this process would use for itself is not looked at.
 #[tokio::test]
-async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here() {
+async fn a_secret_is_used_beside_no_environment_and_the_own_login_is_asked_for_by_name() {
     let role = ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x");
     let both = [role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
-    let of_pod = "credentials=pod/secret/openshift-machine-api/aws-cloud-credentials";
     type Variables<'a> = &'a [(&'a str, &'a str)];
     let cases: [(&str, Variables<'_>, &str, &str, &str); 5] = [
-        ("a Secret beside half a role here", &[role], of_pod, "ok", ""),
-        ("a Secret beside a role here", &both, of_pod, "ok", ""),
-        ("a role, and nothing here", &[], "credentials=pod", "token-unreadable", "token-elsewhere"),
-        ("a role, and half a role here", &[role], "credentials=pod", "denied", "aws-web-identity-token-file-missing"),
+        ("a Secret beside half a role here", &[role], NAMED, "ok", ""),
+        ("a Secret beside a role here", &both, NAMED, "ok", ""),
+        ("no own login", &[], "credentials=own", "denied", "own-login-none"),
+        ("half an own role", &[role], "credentials=own", "denied", "aws-web-identity-token-file-missing"),
         ("an unknown form", &[], "credentials=pod/x", "denied", "credentials"),
     ];
     for (case, env, credentials, class, code) in cases {
@@ -322,18 +332,38 @@ async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here
     }
 }
 
-#[tokio::test]
-async fn the_environment_is_reported_without_secrets() {
-    let env = [
-        ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x"),
-        ("AWS_WEB_IDENTITY_TOKEN_FILE", ""),
-        ("AWS_SECRET_ACCESS_KEY", "canary"),
-        ("AWS_SESSION_TOKEN", "canary"),
+/// Keys are read again once when AWS refuses them: they may have been replaced in between.
+#[tokio::test(start_paused = true)]
+async fn replaced_keys_are_read_again_once() {
+    let reads = |keys: [&'static str; 3]| {
+        let left = Arc::new(Mutex::new(keys.to_vec()));
+        let answer = move |request: &http::Request<kube::client::Body>| {
+            if request.uri().path() != SECRET {
+                return (404, json!({}));
+            }
+            let mut left = left.lock().unwrap();
+            let id = if left.len() > 1 { left.remove(0) } else { left[0] };
+            (200, other_keys(id))
+        };
+        answering_with(answer)
+    };
+    let cases = [
+        ("replaced", ["AKIAOLD", "AKIASIM", "AKIASIM"], "ok", ""),
+        ("not replaced", ["AKIAOLD", "AKIAOLD", "AKIASIM"], "denied", "InvalidClientTokenId"),
+        ("replaced by another wrong one", ["AKIAOLD", "AKIANEW", "AKIASIM"], "denied", "InvalidClientTokenId"),
     ];
-    let given = given(vec![], &env).await;
-    let (_, list) = ask(&given.client, "environments", "").await;
-    assert_eq!(list["items"][0]["variables"], json!({ "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/x" }));
-    assert_eq!(names(&list), ["pod"]);
+    for (case, keys, class, code) in cases {
+        let now = || NOW.parse::<Timestamp>().unwrap();
+        let sim = SimAws::new(now);
+        sim.add_user("ann", "AKIASIM", "canary-secret");
+        let way = AwsWay::InProcess(HttpClient::in_process(sim.service()));
+        let cache = Arc::new(AwsCache::new(way, &Env::new([("HOME", "/nonexistent")]), Arc::new(now)));
+        let account = AwsAccount::new("prod", reads(keys), cache);
+        let client = AccountConnector::new(Arc::new(account)).connect().await.unwrap().client;
+        let (_, lookups) = ask(&client, "namespaces/us-east-1/lookups", &format!("{NAMED},types=m5.large")).await;
+        let outcome = &lookups["items"][0]["outcome"];
+        assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
+    }
 }
 
 #[tokio::test]
@@ -347,7 +377,7 @@ async fn a_region_that_is_none_is_not_asked() {
 async fn the_adapter_writes_nothing() {
     let given = given(vec![], &[]).await;
     for method in ["POST", "PUT", "PATCH", "DELETE"] {
-        let request = http::Request::builder().method(method).uri("/apis/aws.cloud.trueup/v1/environments");
+        let request = http::Request::builder().method(method).uri("/apis/aws.cloud.trueup/v1/lookups");
         let answer = given.client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
         assert_eq!(answer.status().as_u16(), 405, "method: {method}");
     }

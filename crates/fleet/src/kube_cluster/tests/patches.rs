@@ -2,7 +2,7 @@
 
 use super::after::take_back;
 use super::*;
-use trueup_core::engine::{ActionDraft, Reason, Stake, Undo, Verb as Planned};
+use trueup_core::engine::{ActionDraft, JudgedFields, Reason, Stake, Undo, Verb as Planned};
 use trueup_core::world::Resource;
 
 const ACCOUNTS: Resource =
@@ -123,4 +123,61 @@ async fn a_patch_that_is_done_already_sends_nothing() {
     let mut stage = patching(json!({ "patch": { "automountServiceAccountToken": true } }));
     let report = stage.run().await;
     assert_eq!((stage.end(&report, "robot").as_str(), stage.requests("PATCH")), ("already", 0), "{report:?}");
+}
+
+/// A plan that sets the owner of a Secret, and perhaps its label before: the owner is bound by what was judged, because the
+/// label moves the version.
+fn owning(is_labelled: bool) -> (Stage, Value) {
+    let mut stage = stage(&[]);
+    let owner = stage.sim.seed(json!({"apiVersion": "v1", "kind": "ServiceAccount",
+        "metadata": {"name": "robot", "namespace": NAMESPACE}}));
+    let owner = owner.unwrap()["metadata"]["uid"].clone();
+    let seeded = stage.sim.seed(secret("one")).unwrap();
+    let owners =
+        json!([{ "apiVersion": "v1", "kind": "ServiceAccount", "name": "robot", "uid": owner, "controller": true }]);
+    let mut base = ActionDraft {
+        reason: Reason::Differs,
+        stake: Stake::Reversible,
+        undo: Undo::RestoreFromBackup,
+        rests_on: Vec::new(),
+        ..delete("guest-a", "one")
+    };
+    base.target.uid = Some(Uid::parse(seeded["metadata"]["uid"].as_str().unwrap()));
+    let mut label = base.clone();
+    label.target.version = Some(ResourceVersion::parse(seeded["metadata"]["resourceVersion"].as_str().unwrap()));
+    label.change = Change::read(Planned::Label, json!({ "set": { "a": "b" } })).unwrap();
+    let mut owned = base;
+    owned.target.version = None;
+    owned.judged = Some(JudgedFields::of(&seeded, &["/metadata/ownerReferences"]));
+    owned.change =
+        Change::read(Planned::Patch, json!({ "patch": { "metadata": { "ownerReferences": owners } } })).unwrap();
+    let found = finding("one");
+    let found = if is_labelled { found.draft(label) } else { found };
+    stage.plan = given().finding(found.draft(owned)).plan();
+    (stage, owners)
+}
+
+fn owned_secret(stage: &Stage) -> Value {
+    stage.sim.object("v1", "Secret", "openshift-config/one").unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn owner_references_are_patched_after_another_change_of_the_same_secret() {
+    let (mut stage, owners) = owning(true);
+    let before = owned_secret(&stage);
+    let report = stage.run().await;
+    assert_eq!(report.code(), 0, "{report:?}");
+    let after = owned_secret(&stage);
+    assert_eq!((&after["metadata"]["ownerReferences"], &after["metadata"]["labels"]["a"]), (&owners, &json!("b")));
+    assert_eq!(after["data"], before["data"], "content is untouched");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undo_removes_the_owner_reference_again() {
+    let (mut stage, owners) = owning(false);
+    let report = stage.run().await;
+    assert_eq!((report.code(), &owned_secret(&stage)["metadata"]["ownerReferences"]), (0, &owners), "{report:?}");
+    let report = take_back(&mut stage).await;
+    assert_eq!(report.code(), 0, "{report:?}");
+    assert_eq!(owned_secret(&stage)["metadata"]["ownerReferences"], Value::Null);
 }

@@ -164,8 +164,8 @@ async fn two_thousand_sets_in_five_regions_cost_one_call_a_region() {
     assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 2_000)]));
     let made =
         ["AssumeRoleWithWebIdentity", "GetCallerIdentity", "DescribeInstanceTypes"].map(|one| calls(&given.aws, one));
-    assert_eq!(made, [1, 1, 5], "{:?}", given.aws.calls());
-    assert_eq!(given.aws.calls().len(), 7, "and nothing else");
+    assert_eq!(made, [5, 5, 5], "{:?}", given.aws.calls());
+    assert_eq!(given.aws.calls().len(), 15, "and nothing else");
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,7 +211,7 @@ async fn a_named_deployment_is_followed_and_its_token_never_asked_for() {
     assert_eq!(verdicts(&given.live), BTreeMap::from([("credentials-partial".to_owned(), 1)]), "by its template");
     let token = json!({ "name": "AWS_WEB_IDENTITY_TOKEN_FILE", "value": "/var/run/token" });
     given.sim.seed(pod("annotator-1", json!([role, token]))).unwrap();
-    // Its token is there and not here, and there is no other login on this machine.
+    // Nothing is mounted where the pod looks for its token.
     let judged = |live: &Live| verdicts(live) == BTreeMap::from([("token-unreadable".to_owned(), 1)]);
     until(&mut given.live, "judged by the pod", judged).await;
     assert_eq!(given.aws.calls().len(), 0, "nobody asked AWS");
@@ -250,19 +250,21 @@ async fn a_new_connection_to_the_cluster_gives_its_account_a_new_way_in() {
     assert_eq!(given.aws.calls().len(), before, "what is known of AWS outlives a connection");
 }
 
-/// Each class has a verdict of its own, and what passes is judged again without anybody's help.
+/// A failure of this machine's own login is never the set's, and what passes is judged again without anybody's help.
 #[tokio::test(start_paused = true)]
 async fn an_aws_refusal_is_reported_and_recovers() {
     let cases = [
-        ("policy", AwsFault::refuse("DescribeInstanceTypes", 1, "UnauthorizedOperation"), "denied"),
-        ("trust policy", AwsFault::refuse("AssumeRoleWithWebIdentity", 1, "AccessDenied"), "denied"),
-        ("throttled", AwsFault::refuse("DescribeInstanceTypes", 4, "Throttling"), "transient"),
+        ("policy", AwsFault::refuse("DescribeInstanceTypes", 1, "UnauthorizedOperation"), "own-login-failed"),
+        ("trust policy", AwsFault::refuse("AssumeRoleWithWebIdentity", 1, "AccessDenied"), "own-login-failed"),
+        ("throttled", AwsFault::refuse("DescribeInstanceTypes", 4, "Throttling"), "own-login-failed"),
     ];
     for (case, fault, expected) in cases {
         let mut given = machines("AWS", 1);
         given.aws.inject(fault);
         given.live.wait_settled(PATIENCE).await;
-        assert_eq!(verdicts(&given.live), BTreeMap::from([(expected.to_owned(), 1)]), "case: {case}");
+        assert_eq!(verdicts(&given.live), BTreeMap::from([("unknown".to_owned(), 1)]), "case: {case}");
+        let has_code = given.live.judgements().iter().all(|(_, held)| held.judgement.codes.contains(&expected));
+        assert!(has_code, "case: {case}");
         let recovered = |live: &Live| verdicts(live) == BTreeMap::from([("missing".to_owned(), 1)]);
         until(&mut given.live, case, recovered).await;
     }

@@ -30,7 +30,7 @@ fn watch(sim: &SimCluster) -> Live {
     let ports =
         Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
     Live::new(LiveSetup {
-        domains: vec![Box::new(Kubeconfigs)],
+        domains: vec![Box::new(Kubeconfigs::default())],
         members: vec![member("mgmt", FixedConnector(sim.client()))],
         resolver: Box::new(Guests::default()),
         ports,

@@ -1,7 +1,6 @@
 //! AWS as a member of the fleet: `aws:<cluster>`, which answers with what a cluster's credentials see.
 //!
 //! ```text
-//! environments                       one object `pod`: the variables of this process that say where credentials are
 //! instancetypes, namespace = region  the types that are offered
 //! lookups, namespace = region        one object, named after where the credentials come from: how asking went
 //! ```
@@ -9,10 +8,8 @@
 //! The field selector of the last two says who asks for what, each part optional:
 //! - `types=m5.large+m6g.4xlarge`: of these, those that are offered; without it, all that are. A lookup needs none: it
 //!   tells how the last list of types went for the same region and credentials, and waits for the first;
-//! - `credentials=secret/<namespace>/<name>`: the Secret an object of the cluster names; `environment`, or nothing: none
-//!   is named, and the order ends with the user's own profile, on a workstation. `pod/secret/<namespace>/<name>` and `pod`
-//!   stand for a pod's environment in place of this process's: the Secret alone, and a role whose token is in the pod, in
-//!   whose place this machine's own login asks.
+//! - `credentials=secret/<namespace>/<name>`: the keys of the Secret an object of the cluster names; `own`, or nothing:
+//!   this machine's own login.
 //!
 //! Invariants:
 //! - a Secret's bytes are read by name, used here, and wiped;
@@ -48,14 +45,13 @@ use trueup_net::{Egress, EgressRefused, Identity, NamedBy, Proxies, Roots};
 pub use examine::{End as ExaminedEnd, Examined, examine};
 pub use principal::AwsSource;
 
-const fn kind(kind: &'static str, plural: &'static str, namespaced: bool) -> Resource {
-    Resource { group: "aws.cloud.trueup", version: "v1", kind, plural, namespaced }
+const fn kind(kind: &'static str, plural: &'static str) -> Resource {
+    Resource { group: "aws.cloud.trueup", version: "v1", kind, plural, namespaced: true }
 }
 
-const INSTANCE_TYPE: Resource = kind("InstanceType", "instancetypes", true);
-const LOOKUP: Resource = kind("Lookup", "lookups", true);
-const ENVIRONMENT: Resource = kind("Environment", "environments", false);
-const KINDS: [Resource; 3] = [INSTANCE_TYPE, LOOKUP, ENVIRONMENT];
+const INSTANCE_TYPE: Resource = kind("InstanceType", "instancetypes");
+const LOOKUP: Resource = kind("Lookup", "lookups");
+const KINDS: [Resource; 2] = [INSTANCE_TYPE, LOOKUP];
 
 /// How long a list counts as fresh. Instance types do not change; the role's permissions can.
 const GOOD_FOR: Duration = Duration::from_secs(300);
@@ -218,32 +214,26 @@ impl AwsAccount {
             )
         })?;
         let secret = asked.fields.get("credentials").map(String::as_str).unwrap_or_default();
-        let principal = principal::of(&self.cache, &self.client, AwsSource::parse(secret)?).await?;
+        let source = AwsSource::parse(secret)?;
+        let mut principal = principal::of(&self.cache, &self.client, &source).await?;
         let setting = cluster::setting(&self.client, &self.cache.env).await?;
         let endpoints = with_profile(setting.endpoints, &principal).await?;
         let setting = Setting { endpoints, ..setting };
         let (setting, not_used) = setting.cleared(principal.identity(), &self.cache.egress);
         let catalogue = self.cache.catalogue(setting, principal.identity())?;
-        let found = match asked.fields.get("types") {
-            Some(names) => {
-                let wanted: BTreeSet<String> =
-                    names.split('+').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-                catalogue.find(&principal, &region, &wanted).await
+        let mut found = find(&catalogue, &principal, &region, asked).await;
+        if found.as_ref().is_err_and(AwsError::refuses_keys) && source != AwsSource::Own {
+            // The keys may have been replaced while they were on their way.
+            let again = principal::of(&self.cache, &self.client, &source).await?;
+            if !again.is_same(&principal) && again.identity() == principal.identity() {
+                found = find(&catalogue, &again, &region, asked).await;
+                principal = again;
             }
-            None => catalogue.find_all(&principal, &region).await,
-        };
+        }
         let with_note = |text: String| [vec![text], not_used.clone()].concat().join("; ");
         let Found { types, caller } = found.map_err(|error| AwsError { message: with_note(error.message), ..error })?;
         let asker = Asker { via: with_note(principal.message()), caller };
         Ok(Looked { types: types.into_values().flatten().collect(), asker })
-    }
-
-    fn environment(&self) -> Listing {
-        let variables = self.cache.env.telling();
-        let item = json!({
-            "apiVersion": api_version(), "kind": ENVIRONMENT.kind, "metadata": { "name": "pod" }, "variables": variables,
-        });
-        Listing { items: vec![item], cut_short: None, fresh_for: GOOD_FOR }
     }
 
     async fn instance_types(&self, asked: &Asked) -> Result<Listing, NoListing> {
@@ -274,7 +264,7 @@ impl AwsAccount {
                 (outcome, BAD_FOR)
             }
         };
-        let source = asked.fields.get("credentials").map_or("environment", String::as_str);
+        let source = asked.fields.get("credentials").map_or("own", String::as_str);
         let item = json!({
             "apiVersion": api_version(),
             "kind": LOOKUP.kind,
@@ -297,7 +287,6 @@ impl Account for AwsAccount {
     fn list<'a>(&'a self, asked: &'a Asked) -> BoxFuture<'a, Result<Listing, NoListing>> {
         Box::pin(async move {
             match asked.plural.as_str() {
-                "environments" => Ok(self.environment()),
                 "lookups" => Ok(self.lookups(asked).await),
                 _ => self.instance_types(asked).await,
             }
@@ -313,9 +302,21 @@ async fn with_profile(endpoints: Endpoints, principal: &Principal) -> Result<End
     endpoints.with_profile(&url).map_err(bad)
 }
 
+/// Looks up the types a question names; everything a region offers where it names none.
+async fn find(catalogue: &Catalogue, principal: &Principal, region: &Region, asked: &Asked) -> Result<Found, AwsError> {
+    match asked.fields.get("types") {
+        Some(names) => {
+            let wanted: BTreeSet<String> =
+                names.split('+').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            catalogue.find(principal, region, &wanted).await
+        }
+        None => catalogue.find_all(principal, region).await,
+    }
+}
+
 /// What an outcome is remembered by.
 fn key(asked: &Asked) -> (String, String) {
-    let credentials = asked.fields.get("credentials").map_or("environment", String::as_str);
+    let credentials = asked.fields.get("credentials").map_or("own", String::as_str);
     (asked.namespace.clone().unwrap_or_default(), credentials.to_owned())
 }
 

@@ -9,57 +9,33 @@ use zeroize::{Zeroize as _, Zeroizing};
 use super::AwsCache;
 use super::cluster::{get_bytes, transient};
 use crate::clouds::aws::client::{
-    AwsError, Choice, Class, Decision, Irsa, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent,
-    Step, Variables, Went, Workstation, decide, read_secret,
+    AwsError, Choice, Class, Decision, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent, Step,
+    Variables, Went, Workstation, decide, read_secret,
 };
 use crate::connect::is_object_name;
 use trueup_net::SecretText;
 
-/// Where an object says its credentials are.
+/// Whose credentials ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwsSource {
-    /// It says nothing: the environment, or the user's own.
-    Unnamed,
-    Secret {
-        namespace: String,
-        name: String,
-        /// Whose environment comes before it.
-        beside: Beside,
-    },
-    /// A role that a pod takes on with a token of its own: it can't be taken on here.
-    PodsRole,
-}
-
-/// Whose environment comes before a Secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
-    /// This process's.
-    Process,
-    /// A pod's without a web identity: the Secret's name says so.
-    Pod,
+    /// This machine's own login.
+    Own,
+    /// The keys of a Secret that an object names.
+    Secret { namespace: String, name: String },
 }
 
 impl AwsSource {
-    /// Reads `secret/<namespace>/<name>`, `pod` and `pod/secret/<namespace>/<name>`; empty names none.
+    /// Reads `own` and `secret/<namespace>/<name>`; empty is this machine's own.
     ///
     /// # Errors
-    /// It is none of them.
+    /// It is neither.
     pub fn parse(text: &str) -> Result<Self, AwsError> {
-        if text.is_empty() || text == "environment" {
-            return Ok(Self::Unnamed);
+        if text.is_empty() || text == "own" {
+            return Ok(Self::Own);
         }
-        if text == "pod" {
-            return Ok(Self::PodsRole);
-        }
-        let (rest, beside) = match text.strip_prefix("pod/") {
-            Some(rest) => (rest, Beside::Pod),
-            None => (text, Beside::Process),
-        };
-        let named = rest.strip_prefix("secret/").and_then(|rest| rest.split_once('/'));
+        let named = text.strip_prefix("secret/").and_then(|rest| rest.split_once('/'));
         match named.filter(|(namespace, name)| is_object_name(namespace) && is_object_name(name)) {
-            Some((namespace, name)) => {
-                Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned(), beside })
-            }
+            Some((namespace, name)) => Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned() }),
             None => Err(broken("credentials", "the credentials are named in an unknown form".to_owned(), "")),
         }
     }
@@ -81,38 +57,24 @@ struct SecretFound {
 ///
 /// # Errors
 /// No source of credentials, or the Secret cannot be read.
-pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: AwsSource) -> Result<Principal, AwsError> {
-    let own;
-    let env = match &source {
-        AwsSource::Secret { beside: Beside::Pod, .. } => {
-            own = cache.env.without_web_identity();
-            &own
-        }
-        AwsSource::Secret { beside: Beside::Process, .. } | AwsSource::Unnamed => &cache.env,
-        AwsSource::PodsRole => return in_place_of_a_pod(&cache.env).await,
-    };
-    let unnamed = source == AwsSource::Unnamed;
-    let found = match (&source, Irsa::of(env)) {
-        // The environment decides alone; the Secret is not even read.
-        (_, Irsa::Complete(_) | Irsa::Partial(_) | Irsa::BadRole) | (AwsSource::Unnamed | AwsSource::PodsRole, _) => {
-            None
-        }
-        (AwsSource::Secret { namespace, name, .. }, Irsa::Absent { .. }) => read(client, namespace, name, env).await?,
-    };
-    let named = match (&source, &found) {
-        (AwsSource::Unnamed | AwsSource::PodsRole, _) => NamedSecret::NotNamed,
-        (AwsSource::Secret { .. }, None) => NamedSecret::Absent,
-        (AwsSource::Secret { .. }, Some(found)) => NamedSecret::Held(found.content.clone()),
-    };
-    let workstation = workstation(env).await;
-    let decision = decide(env, named, &workstation);
-    let choice = match (decision.outcome, &workstation) {
-        (Ok(choice), _) => choice,
-        (Err(Refusal::NotNamed { .. }), Workstation::Own { profile: Some(profile) }) if unnamed => {
-            Choice::Profile(profile.clone())
-        }
-        (Err(refusal), _) => return Err(refused(refusal)),
-    };
+pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: &AwsSource) -> Result<Principal, AwsError> {
+    match source {
+        AwsSource::Own => own_login(&cache.env).await,
+        AwsSource::Secret { namespace, name } => secret_keys(cache, client, namespace, name).await,
+    }
+}
+
+/// The keys of a Secret. What this process would use for itself is not looked at.
+async fn secret_keys(
+    cache: &AwsCache,
+    client: &kube::Client,
+    namespace: &str,
+    name: &str,
+) -> Result<Principal, AwsError> {
+    let env = cache.env.without_web_identity();
+    let found = read(client, namespace, name, &env).await?;
+    let named = found.as_ref().map_or(NamedSecret::Absent, |found| NamedSecret::Held(found.content.clone()));
+    let choice = decide(&env, named, &workstation(&env).await).outcome.map_err(refused)?;
     match choice {
         Choice::Irsa(identity) => Ok(Principal::WebIdentity(identity)),
         Choice::SecretKeys(keys) => {
@@ -120,20 +82,24 @@ pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: AwsSourc
                 found.expect("keys of a Secret were chosen because it was read");
             Ok(Principal::SecretKeys { uid, version, keys })
         }
-        Choice::Profile(name) => profile(env, name).await,
+        Choice::Profile(name) => profile(&env, name).await,
     }
 }
 
-/// Who asks for a pod whose token is not here: this process's own role, or the user's own profile.
+/// This machine's own login: this process's role, or the user's own profile.
 ///
 /// # Errors
-/// There is neither.
-async fn in_place_of_a_pod(env: &Variables) -> Result<Principal, AwsError> {
+/// There is neither, or it cannot be used.
+async fn own_login(env: &Variables) -> Result<Principal, AwsError> {
     let (_, found) = of_environment(env).await;
-    match found {
-        Some(found) => found,
-        None => Err(refused(Refusal::TokenElsewhere)),
-    }
+    found.unwrap_or_else(|| {
+        Err(AwsError::new(
+            Class::Denied,
+            "own-login-none",
+            "this machine has no AWS credentials of its own",
+            "name a profile with AWS_PROFILE, or set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE",
+        ))
+    })
 }
 
 /// Who asks where no object names a Secret: each step of the order, and its end. Nothing without a source of credentials.

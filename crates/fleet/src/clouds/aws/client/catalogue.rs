@@ -1,7 +1,8 @@
-//! What was learned of AWS: sessions by principal, instance types by principal and region.
+//! What was learned of AWS: sessions and instance types, each by principal and region.
 //!
 //! Invariants:
 //! - nothing learned with one principal is shown to another: what EC2 offers can differ by account;
+//! - nothing learned in one region, a failure least of all, is said of another: keys of one partition are none in the next;
 //! - of a region only types are asked for that are not known yet; a miss is asked for once, and then waits its time;
 //! - what failed is not tried again before its time, however often it is requested.
 //!
@@ -59,6 +60,11 @@ enum PrincipalKey {
 }
 
 impl Principal {
+    /// Whether two are the same keys or the same way to some.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+
     fn key(&self) -> PrincipalKey {
         match self {
             Self::WebIdentity(identity) => PrincipalKey::WebIdentity(identity.clone()),
@@ -107,7 +113,7 @@ pub struct Found {
 /// What is known.
 pub struct Catalogue {
     aws: Aws,
-    sessions: Slots<PrincipalKey, SessionSlot>,
+    sessions: Slots<(PrincipalKey, Region), SessionSlot>,
     regions: Slots<(PrincipalKey, Region), RegionSlot>,
 }
 
@@ -230,7 +236,7 @@ impl Catalogue {
     ) -> Result<BTreeMap<String, (Option<InstanceType>, Timestamp)>, AwsError> {
         let mut answer = self.describe(&held.keys, region, missing).await;
         if answer.as_ref().is_err_and(AwsError::keys_are_old) {
-            self.forget(principal).await;
+            self.forget(principal, region).await;
             let renewed = self.session(principal, region).await?;
             answer = self.describe(&renewed.keys, region, missing).await;
         }
@@ -278,8 +284,8 @@ impl Catalogue {
     }
 
     async fn session(&self, principal: &Principal, region: &Region) -> Result<Held, AwsError> {
-        let slot = entry(&self.sessions, principal.key());
-        // Held across the calls on purpose, as above: one exchange serves all regions.
+        let slot = entry(&self.sessions, (principal.key(), region.clone()));
+        // Held across the calls on purpose, as above.
         let mut slot = slot.lock().await;
         let now = self.aws.now();
         let good = |held: &Held| held.keys.expires.is_none_or(|at| at > later(now, KEYS_SPARE));
@@ -337,8 +343,8 @@ impl Catalogue {
         }
     }
 
-    async fn forget(&self, principal: &Principal) {
-        let slot = entry(&self.sessions, principal.key());
+    async fn forget(&self, principal: &Principal, region: &Region) {
+        let slot = entry(&self.sessions, (principal.key(), region.clone()));
         slot.lock().await.held = None;
     }
 }

@@ -132,6 +132,11 @@ impl AwsError {
         }
     }
 
+    /// Whether the keys of a Secret may have been replaced since they were read.
+    pub fn refuses_keys(&self) -> bool {
+        matches!(self.code.as_str(), "AuthFailure" | "InvalidClientTokenId" | "SignatureDoesNotMatch")
+    }
+
     /// Whether new keys could help.
     pub(super) fn keys_are_old(&self) -> bool {
         matches!(self.code.as_str(), "ExpiredToken" | "ExpiredTokenException" | "RequestExpired")

@@ -13,18 +13,6 @@ pub(super) const SESSION_NAME: &str = "AWS_ROLE_SESSION_NAME";
 pub(super) const CONTAINER_CREDENTIALS: [&str; 2] =
     ["AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"];
 
-/// Variables whose values are no secrets and that say how credentials are found.
-const TELLING: [&str; 8] = [
-    ROLE_ARN,
-    TOKEN_FILE,
-    SESSION_NAME,
-    CONTAINER_CREDENTIALS[0],
-    CONTAINER_CREDENTIALS[1],
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
-    "AWS_REGION",
-    "AWS_PROFILE",
-];
-
 /// The variables of a process, or of a test.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Variables(BTreeMap<String, String>);
@@ -44,11 +32,6 @@ impl Variables {
     pub fn without_web_identity(&self) -> Self {
         let kept = self.0.iter().filter(|(name, _)| ![ROLE_ARN, TOKEN_FILE].contains(&name.as_str()));
         Self(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
-    }
-
-    /// What may be shown and recorded: nothing secret, and only what says how credentials are found.
-    pub fn telling(&self) -> BTreeMap<&'static str, &str> {
-        TELLING.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect()
     }
 
     /// Whether a switch such as `AWS_USE_FIPS_ENDPOINT` is on.

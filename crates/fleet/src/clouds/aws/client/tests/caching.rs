@@ -25,6 +25,22 @@ async fn only_what_is_not_known_is_asked_for() {
     assert_eq!(given.sim.calls().last().unwrap().names, 1, "of two, the one that is new");
 }
 
+/// A role of one partition is none in another. Seen: one GovCloud set made the sets of every other region `denied`.
+#[tokio::test]
+async fn a_failure_in_one_region_says_nothing_about_another() {
+    let given = Given::new();
+    let catalogue = Catalogue::new(given.aws.clone());
+    let of = async |name: &str| {
+        let found = catalogue.find(&principal(&given), &region(name), &wanted(&["m5.large"])).await;
+        found.map(|found| found.types["m5.large"].is_some()).map_err(|error| error.code)
+    };
+    assert_eq!(of("us-gov-west-1").await, Err("role-partition".to_owned()));
+    assert_eq!(of("us-east-1").await, Ok(true));
+    given.sim.inject(AwsFault::refuse("AssumeRoleWithWebIdentity", 9, "RegionDisabledException"));
+    assert_eq!(of("eu-west-1").await, Err("RegionDisabledException".to_owned()));
+    assert_eq!(of("us-east-1").await, Ok(true), "the session of a region outlives a failure in another");
+}
+
 #[tokio::test]
 async fn a_miss_is_asked_for_once_and_then_waits() {
     let given = Given::new();
@@ -68,7 +84,7 @@ async fn five_regions_and_forty_types_cost_one_call_a_region() {
     let calls = given.actions();
     let of = |action: &str| calls.iter().filter(|one| *one == action).count();
     assert_eq!(of("DescribeInstanceTypes"), 5);
-    assert_eq!((of("AssumeRoleWithWebIdentity"), of("GetCallerIdentity"), calls.len()), (1, 1, 7));
+    assert_eq!((of("AssumeRoleWithWebIdentity"), of("GetCallerIdentity"), calls.len()), (5, 5, 15));
 }
 
 #[tokio::test]

@@ -151,7 +151,6 @@ fn nothing_that_holds_a_secret_shows_it() {
     let secret = SecretContent::StaticKeys(keys.clone());
     let choice = Choice::SecretKeys(keys.clone());
     let profile = Profile::Keys(keys.clone());
-    let shown =
-        format!("{keys:?} {session:?} {secret:?} {choice:?} {profile:?} {variables:?} {:?}", variables.telling());
-    assert!(!shown.contains("canary") && shown.contains(ROLE), "{shown}");
+    let shown = format!("{keys:?} {session:?} {secret:?} {choice:?} {profile:?} {variables:?}");
+    assert!(!shown.contains("canary") && shown.contains("AWS_ROLE_ARN"), "{shown}");
 }
