@@ -20,6 +20,23 @@ pub struct Meta {
     pub labels: Pairs,
     pub deletion_state: DeletionState,
     pub owners: Owners,
+    pub restoration: Restoration,
+}
+
+/// On an object that `trueup undo` put back: the plan and action whose delete was undone.
+pub const RESTORED_FROM: &str = "trueup/restored-from";
+
+/// Whether `trueup undo` put the object back. A delete of such an object is never selected by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restoration {
+    None,
+    ByUndo,
+}
+
+impl Restoration {
+    pub fn of(raw: &RawMeta<'_>) -> Self {
+        if raw.annotation(RESTORED_FROM).is_some() { Self::ByUndo } else { Self::None }
+    }
 }
 
 /// Whether deletion of the object was requested.
@@ -52,11 +69,17 @@ impl Meta {
             labels: pool.pairs(raw.labels.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))),
             deletion_state: DeletionState::of(raw),
             owners: if raw.owners.is_empty() { Owners::None } else { Owners::Some },
+            restoration: Restoration::of(raw),
         }
     }
 
     pub fn label(&self, key: &str) -> Option<&str> {
         find(&self.labels, key)
+    }
+
+    /// Whether `trueup undo` put the object back.
+    pub fn is_restored(&self) -> bool {
+        self.restoration == Restoration::ByUndo
     }
 
     pub fn is_terminating(&self) -> bool {
