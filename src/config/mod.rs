@@ -13,7 +13,6 @@ mod clouds;
 mod clusters;
 mod console;
 mod domains;
-mod duration;
 mod egress;
 mod file;
 mod rules;
@@ -23,8 +22,8 @@ use std::path::Path;
 
 pub use console::{AlertSetting, ConsoleSettings, FLEET, ViewSettings};
 pub use domains::EnabledDomains;
-pub use duration::{BadDuration, parse_duration};
 pub use file::{ACCEPTED_FILE, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
+pub use trueup_checks::{BadDuration, parse_duration};
 
 use trueup_checks::registry::Entry;
 use trueup_checks::{SettingsProblem, SettingsTable};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::Problems;
-use super::duration::parse_duration;
+use super::parse_duration;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_core::engine::{FreezeWindow, PlanLimits, TOMBSTONE_TIME};
 use trueup_operate::Safety;

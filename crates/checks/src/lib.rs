@@ -3,6 +3,7 @@
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
 mod contract;
+mod duration;
 mod evidence;
 pub mod external_oidc;
 pub mod hosted_oidc;
@@ -20,6 +21,7 @@ mod settings;
 pub mod testing;
 
 pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Pass, Probe, RuledSubject, Touched};
+pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
 pub use present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
 pub use rules::{CheckRules, ContextCache, Ruled};

@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{CheckContext, possible_homes};
 use super::facts::HostedCluster;
+use super::hosted_cluster::{self, hosted_by};
 use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
-use super::subjects::{guests, possible_source_subject, subject};
+use super::subjects::{guests, hosted_cluster_subject, possible_source_subject, subject};
 use crate::Touched;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, Namespace, Scope, View, What};
+use trueup_core::world::{
+    Change, ChangeSet, Cluster, ClusterName, CollectionId, HostedBy, Key, Namespace, Scope, View, What,
+};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
@@ -34,6 +37,9 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
                 touch_neighbours(&id.cluster, view, &mut touched.clusters);
                 touch_managers(view, &mut touched.clusters);
+            }
+            Change::Collection { id, .. } if is_of_hosted_clusters(id, view) => {
+                touch_referring(id, view, &mut touched.subjects);
             }
             Change::Collection { id, .. } => touch_neighbours(&id.cluster, view, &mut touched.clusters),
             Change::Cluster(name) => {
@@ -59,8 +65,29 @@ fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut 
     }
 }
 
-/// A HostedCluster touches the guests that say it is theirs.
+/// Whether a collection is only read for the references of HostedClusters.
+fn is_of_hosted_clusters(id: &CollectionId, view: View<'_>) -> bool {
+    let Some(namespace) = id.namespace().filter(|_| CopyKind::of(id.resource.kind).is_some()) else { return false };
+    let is_home = |by: &HostedBy| by.namespace == *namespace;
+    let is_source = |context: CheckContext<'_>| {
+        context.source_namespace().is_some_and(|(cluster, held)| *cluster == id.cluster && held == namespace.as_str())
+    };
+    hosted_cluster::all(view, &id.cluster).iter().any(is_home)
+        && CheckContext::of(view, &id.cluster).is_none()
+        && !guests(view).any(is_source)
+}
+
+/// The HostedClusters whose references are looked for in this namespace.
+fn touch_referring(id: &CollectionId, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
+    let all = hosted_cluster::all(view, &id.cluster);
+    let there = all.iter().filter(|by| id.namespace() == Some(&by.namespace));
+    subjects.extend(there.map(hosted_cluster_subject));
+}
+
+/// A HostedCluster touches itself and the guests that say it is theirs.
 fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+    let own = keys.iter().filter_map(|key| hosted_by(&id.cluster, key));
+    touched.subjects.extend(own.map(|by| hosted_cluster_subject(&by)));
     for guest in view.clusters() {
         let Some(by) = guest.hosted_by.as_ref().filter(|by| by.cluster == id.cluster) else { continue };
         let is_its = |key: &Key| key.name == by.name && key.namespace.as_ref() == Some(&by.namespace);
@@ -87,6 +114,7 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched
                 for context in contexts {
                     touched.clusters.insert(context.guest.name.clone());
                     touch_leftovers(&context.guest.name, view, &mut touched.subjects);
+                    touched.subjects.extend(context.home.as_ref().ok().map(hosted_cluster_subject));
                 }
             }
             None => touch_neighbours(&id.cluster, view, &mut touched.clusters),
@@ -98,9 +126,11 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched
 fn touch_leftovers(guest: &ClusterName, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
     let Some(context) = CheckContext::of(view, guest) else { return };
     for kind in CopyKind::ALL {
-        let copies = context.copies(kind);
-        let names = copies.iter().map(|(key, _)| key.name.as_str());
-        subjects.extend(names.filter_map(|name| possible_source_subject(&context, kind, name)));
+        let copies = context.copies(kind).iter().map(|(key, _)| key.name.as_str());
+        let sources = context.sources(kind).into_iter().flat_map(|reading| reading.iter());
+        // Whether the name is in a spec may have been decided by the old one.
+        let marked = sources.filter(|(_, mark)| mark.is_platforms()).map(|(key, _)| key.name.as_str());
+        subjects.extend(copies.chain(marked).filter_map(|name| possible_source_subject(&context, kind, name)));
     }
 }
 
