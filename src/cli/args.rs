@@ -285,9 +285,21 @@ pub enum OidcWhat {
         /// The cluster, if there are several
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,
+        /// Judge the Authentication or HostedCluster in this file instead of the cluster's
+        #[arg(short = 'f', long = "file", value_name = "FILE")]
+        file: Option<PathBuf>,
         /// Also fetch the provider's discovery document, once, from here (live clusters)
         #[arg(long)]
         probe: bool,
+    },
+    /// Seal users, groups, identities, OAuth clients and role bindings of a live cluster
+    Backup {
+        /// Where the sealed files are written; existing files are not replaced
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// The cluster, if there are several
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
     },
     /// Show the user of a token with these claims, or the rule that refuses it; no signature is checked
     Login {
@@ -297,6 +309,9 @@ pub enum OidcWhat {
         /// The cluster, if there are several
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,
+        /// Judge the Authentication or HostedCluster in this file instead of the cluster's
+        #[arg(short = 'f', long = "file", value_name = "FILE")]
+        file: Option<PathBuf>,
         /// How to print
         #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
         format: ExplainFormat,

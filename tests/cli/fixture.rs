@@ -44,7 +44,7 @@ apiVersion: hypershift.openshift.io/v1beta1
 kind: HostedCluster
 metadata: { name: guest-a, namespace: clusters, uid: hc-1, resourceVersion: "10" }
 spec:
-  configuration: { authentication: { type: OIDC, oidcProviders: [ { name: idp, issuer: { issuerURL: "https://idp", audiences: [a] }, oidcClients: [ { componentName: console, componentNamespace: openshift-console, clientID: c, clientSecret: { name: client } } ] } ] } }
+  configuration: { authentication: { type: OIDC, oidcProviders: [ { name: idp, issuer: { issuerURL: "https://idp", audiences: [a] }, claimMappings: { username: { claim: email } }, oidcClients: [ { componentName: console, componentNamespace: openshift-console, clientID: c, clientSecret: { name: client } } ] } ] } }
 status: { kubeconfig: { name: guest-a-admin-kubeconfig } }
 ---
 apiVersion: hypershift.openshift.io/v1beta1

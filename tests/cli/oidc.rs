@@ -118,11 +118,89 @@ fn several_clusters_need_a_name() {
 }
 
 #[test]
-fn a_hosted_guest_is_referred_to_its_hosted_cluster() {
+fn a_hosted_guest_is_rendered_from_its_hosted_cluster() {
     let output = run(&guest_with_an_orphan(), &[&RENDER[..], &["--cluster", "guest-a"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("spec.configuration.authentication of HostedCluster clusters/guest-a"), "{said}");
-    assert_eq!(output.status.code(), Some(1));
+    let (bytes, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(bytes.starts_with(r#"{"kind":"AuthenticationConfiguration""#) && bytes.contains("https://idp"), "{bytes}");
+    assert!(said.contains("HyperShift writes a file of its own"), "{said}");
+    assert!(said.contains("client-secret-missing: spec.configuration.authentication.oidcProviders[0]"), "{said}");
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+/// The same cluster with a candidate beside it.
+fn beside(spec: &str, file: &str) -> TempDir {
+    let folder = cluster(spec);
+    std::fs::write(folder.path().join("candidate.yaml"), file).expect("the folder can be written");
+    folder
+}
+
+fn authentication(spec: &str) -> String {
+    format!("apiVersion: config.openshift.io/v1\nkind: Authentication\nmetadata: {{ name: cluster }}\nspec: {spec}\n")
+}
+
+#[test]
+fn a_candidate_in_a_file_is_judged_instead_of_what_the_cluster_has() {
+    const FILE: [&str; 2] = ["-f", "$TMP/candidate.yaml"];
+    let integrated = VALID.replace("type: OIDC", "type: IntegratedOAuth");
+    let misspelled = VALID.replace("groups:", "group:");
+    let own = "{ type: IntegratedOAuth }";
+    // Case, the file, the exit code, whether bytes are printed, what is said.
+    let cases = [
+        ("valid", authentication(VALID), 0, true, ""),
+        (
+            "another type",
+            authentication(&integrated),
+            0,
+            true,
+            "the type in the file is IntegratedOAuth; it is judged as if",
+        ),
+        ("no provider", authentication("{ type: None }"), 0, false, "there is no auth-config to render"),
+        (
+            "an unknown field",
+            authentication(&misspelled),
+            3,
+            false,
+            "unknown-field: spec.oidcProviders[0].claimMappings.group",
+        ),
+        ("another kind", "apiVersion: v1\nkind: Secret\n".to_owned(), 1, false, "it holds Secret"),
+        ("not YAML", "a: [".to_owned(), 1, false, "-f "),
+    ];
+    for (case, file, code, printed, what) in cases {
+        let output = run(&beside(own, &file), &[&RENDER[..], &FILE].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), !output.stdout.is_empty()), (Some(code), printed), "case: {case}: {said}");
+        assert!(said.contains(what), "case: {case}: {said}");
+    }
+    let login = run(&beside(own, &authentication(VALID)), &[&LOGIN[..], &FILE].concat());
+    let answer = String::from_utf8_lossy(&login.stdout);
+    assert!(answer.contains(r#""username":"https://idp.example.com#jane""#), "{answer}");
+    assert_eq!(login.status.code(), Some(0));
+}
+
+#[test]
+fn a_hosted_cluster_in_a_file_is_judged_in_its_management_cluster() {
+    let hosted = |spec: &str| {
+        let folder = guest_with_an_orphan();
+        let file = format!(
+            "apiVersion: hypershift.openshift.io/v1beta1\nkind: HostedCluster\n\
+             metadata: {{ name: guest-a, namespace: clusters }}\nspec: {{ configuration: {{ authentication: {spec} }} }}\n"
+        );
+        std::fs::write(folder.path().join("candidate.yaml"), file).expect("the folder can be written");
+        folder
+    };
+    for cluster in ["mgmt", "guest-a"] {
+        let of = |spec: &str| {
+            run(&hosted(spec), &[&RENDER[..], &["-f", "$TMP/candidate.yaml", "--cluster", cluster]].concat())
+        };
+        let valid = of(VALID);
+        let said = String::from_utf8_lossy(&valid.stderr);
+        assert_eq!((valid.status.code(), valid.stdout.is_empty()), (Some(0), false), "{cluster}: {said}");
+        let missing = of(&VALID.replace("audiences", "issuerCertificateAuthority: { name: ca }, audiences"));
+        let said = String::from_utf8_lossy(&missing.stderr);
+        assert!(said.contains("there is no ConfigMap clusters/ca"), "{cluster}: {said}");
+        assert_eq!((missing.status.code(), missing.stdout.is_empty()), (Some(3), true), "{cluster}");
+        assert_eq!(of("{ oidcProviders: [] }").status.code(), Some(3), "{cluster}: no type");
+    }
 }
 
 #[test]

@@ -9,11 +9,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use jiff::civil::Date;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::duration::parse_duration;
 use super::nearest::nearest;
 
 /// A table with a name people recognise, like `[domains.hosted-oidc]`.
@@ -124,6 +126,16 @@ impl SettingsTable {
     pub fn take_bool(&self, key: &str) -> Result<Option<bool>, SettingsProblem> {
         let taken = self.take(key, "true or false", Setting::as_bool)?;
         Ok(taken.map(Spanned::into_inner))
+    }
+
+    /// The duration of a key: `30s`, `5m`, `1h30m`, `90d`.
+    ///
+    /// # Errors
+    /// The value is not a text, or not a duration.
+    pub fn take_duration(&self, key: &str) -> Result<Option<Duration>, SettingsProblem> {
+        let Some(text) = self.take_str(key)? else { return Ok(None) };
+        let bad = |error| SettingsProblem::at(text.span(), format!("`{key}`: {error}"));
+        parse_duration(text.get_ref()).map(Some).map_err(bad)
     }
 
     /// The number of a key, which has to be in the range.

@@ -11,6 +11,7 @@
 //! Elsewhere: logins, impersonation and `kube::Client` (`fleet::connect`); signing and paging (`fleet::clouds`).
 
 mod body;
+mod bundle_verifier;
 mod dial;
 mod egress;
 mod failure;

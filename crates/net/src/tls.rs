@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ConfigBuilder, DigitallySignedStruct, RootCertStore, SignatureScheme, WantsVerifier};
 use zeroize::Zeroizing;
 
+use crate::bundle_verifier::{Bundle, BundleVerifier};
 use crate::roots::Roots;
 use crate::secret::SecretText;
 use crate::text::printable;
@@ -82,7 +83,10 @@ pub async fn client_config(
     certificate: Option<&ClientCertificate>,
 ) -> Result<ClientConfig, TlsError> {
     let builder = match verification {
-        Verification::Full { roots: Some(roots), .. } => builder().with_root_certificates(given_roots(roots).await?),
+        Verification::Full { roots: Some(roots), .. } => {
+            let verifier = BundleVerifier::new(given_roots(roots).await?);
+            builder().dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+        }
         Verification::Full { roots: None, .. } => builder().with_root_certificates(required_system_roots()?),
         Verification::Skipped { .. } => {
             let verifier = AcceptAny { provider: Arc::new(ring::default_provider()) };
@@ -132,16 +136,18 @@ fn offering(versions: HttpVersions, mut config: ClientConfig) -> ClientConfig {
     config
 }
 
-async fn given_roots(source: &PemSource) -> Result<RootCertStore, TlsError> {
+async fn given_roots(source: &PemSource) -> Result<Bundle, TlsError> {
     let what = "certificate authority";
     let text = read(source, what).await?;
     let mut store = RootCertStore::empty();
+    let certificates: Vec<CertificateDer<'static>> =
+        CertificateDer::pem_slice_iter(text.as_bytes()).flatten().collect();
     // A bundle may hold certificates of kinds that cannot be anchors; kubectl skips them, too.
-    let (usable, _) = store.add_parsable_certificates(CertificateDer::pem_slice_iter(text.as_bytes()).flatten());
+    let (usable, _) = store.add_parsable_certificates(certificates.iter().cloned());
     if usable == 0 {
         return Err(TlsError::NotPem { what, place: place(source), begins: "CERTIFICATE" });
     }
-    Ok(store)
+    Ok(Bundle { store, certificates })
 }
 
 fn system_roots() -> RootCertStore {

@@ -5,6 +5,7 @@ use super::super::error::CliError;
 use super::super::fleet;
 use crate::config::Config;
 use trueup_checks::external_oidc::{self, CheckContext};
+use trueup_checks::hosted_oidc::HostedOidc;
 use trueup_checks::{Check, SettingsTable};
 use trueup_core::world::{Cluster, ClusterName, View};
 use trueup_operate::{Fleet, link_error};
@@ -19,12 +20,12 @@ pub async fn connect(context: &Context) -> Result<Fleet, CliError> {
     Ok(fleet::connect(context, config).await?.0)
 }
 
-/// Enables only this check, even if the config disables it.
+/// Enables only the checks of authentication, even if the config disables them.
 fn only_this_check(config: &mut Config) -> Result<(), CliError> {
     let table = SettingsTable::empty("[domains.external-oidc]");
     let built: Result<Box<dyn Check>, _> = (external_oidc::ENTRY.build)(&table);
     let check = built.map_err(|_| CliError::failed("", "the check cannot be built without settings", ""))?;
-    config.domains.0 = vec![check];
+    config.domains.0 = vec![check, Box::new(HostedOidc::for_candidates())];
     Ok(())
 }
 

@@ -11,7 +11,8 @@ use super::super::args::ExplainFormat;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::terminal::print;
-use super::render::{checked, not_oidc, print_problems};
+use super::render::print_problems;
+use super::request::{Asked, judge};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
 use trueup_core::engine::text::printable_json;
@@ -33,43 +34,28 @@ pub fn read_token(path: &Path) -> Result<Token, CliError> {
     Token::read(text).map_err(|bad| CliError::failed(doing, bad.to_string(), hint))
 }
 
-pub async fn run(
-    context: &Context,
-    cluster: Option<&str>,
-    token: Token,
-    format: ExplainFormat,
-) -> Result<u8, CliError> {
+pub async fn run(context: &Context, asked: Asked, token: Token, format: ExplainFormat) -> Result<u8, CliError> {
     let fleet = chosen::connect(context).await?;
-    let (shown, cluster) = (context.clone(), cluster.map(str::to_owned));
-    let answer = fleet.ask(move |live| show(&shown, live.view(), cluster.as_deref(), &token, format)).await;
+    let shown = context.clone();
+    let answer = fleet.ask(move |live| show(&shown, live.view(), &asked, &token, format)).await;
     answer.map_err(|error| CliError::operate("oidc", &error))?
 }
 
 fn show(
     context: &Context,
     view: View<'_>,
-    cluster: Option<&str>,
+    asked: &Asked,
     token: &Token,
     format: ExplainFormat,
 ) -> Result<u8, CliError> {
-    let cluster = chosen::choose(view, cluster)?;
-    let check = chosen::context_of(view, cluster)?;
-    let checked = checked(&check)?;
-    print_problems(context, checked);
-    if let Some(kind) = not_oidc(&check) {
-        context.note(&format!("the type of Authentication/cluster is {kind}; the result is for type OIDC"));
+    let judged = judge(view, asked)?;
+    judged.notes.iter().for_each(|note| context.note(note));
+    print_problems(context, &judged.checked);
+    if let Some(kind) = judged.not_oidc() {
+        context.note(&format!("the type of {} is {kind}; the result is for type OIDC", judged.title));
     }
-    let authentication =
-        check.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
-    let gates = check.gates.clone().map_err(|gap| {
-        CliError::refused(
-            format!("cluster {}", cluster.name),
-            gap.message,
-            "feature gates decide which fields are used",
-        )
-    })?;
-    let answer = login(&authentication, &gates, token, view.now);
-    let warnings: Vec<&str> = checked.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    let answer = login(&judged.spec, &judged.gates?, token, view.now);
+    let warnings: Vec<&str> = judged.checked.warnings.iter().map(|warning| warning.code.as_str()).collect();
     let text = match format {
         ExplainFormat::Json => json(&answer, warnings)?,
         ExplainFormat::Table => table(context, &answer),

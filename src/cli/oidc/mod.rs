@@ -2,21 +2,30 @@
 //!
 //! Exit codes: `render` 0 valid or not OIDC; `login` 0 accepted; both 3 otherwise, 1 for invalid input.
 
+mod backup;
+mod candidate;
 mod chosen;
 mod login;
 mod render;
+mod request;
 
 use super::args::{OidcArgs, OidcWhat};
 use super::context::Context;
 use super::error::CliError;
+use request::Asked;
 
 pub async fn run(context: &Context, args: &OidcArgs) -> Result<u8, CliError> {
     match &args.what {
-        OidcWhat::Render { cluster, probe } => render::run(context, cluster.as_deref(), *probe).await,
-        OidcWhat::Login { claims, cluster, format } => {
+        OidcWhat::Render { cluster, file, probe } => {
+            let asked = Asked::new(cluster.clone(), file.as_deref())?;
+            render::run(context, asked, *probe).await
+        }
+        OidcWhat::Backup { folder, cluster } => backup::run(context, cluster.as_deref(), folder).await,
+        OidcWhat::Login { claims, cluster, file, format } => {
             // Before connecting, so that an invalid file fails at once.
             let token = login::read_token(claims)?;
-            login::run(context, cluster.as_deref(), token, *format).await
+            let asked = Asked::new(cluster.clone(), file.as_deref())?;
+            login::run(context, asked, token, *format).await
         }
     }
 }

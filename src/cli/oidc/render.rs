@@ -5,17 +5,18 @@
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::terminal::print;
+use super::request::{Asked, JudgedSpec, judge};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::DiscoveryProbe;
-use trueup_checks::external_oidc::{CheckContext, Checked, SpecVerdict, Warning, discovery};
+use trueup_checks::external_oidc::{Checked, SpecVerdict, Warning};
 use trueup_core::engine::text::printable_json;
 use trueup_core::world::View;
 use trueup_operate::{Notice, discovery_code, fetch_discovery};
 
-pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Result<u8, CliError> {
+pub async fn run(context: &Context, asked: Asked, probing: bool) -> Result<u8, CliError> {
     let fleet = chosen::connect(context).await?;
-    let (shown, cluster) = (context.clone(), cluster.map(str::to_owned));
-    let answer = fleet.ask(move |live| show(&shown, live.view(), cluster.as_deref())).await;
+    let shown = context.clone();
+    let answer = fleet.ask(move |live| show(&shown, live.view(), &asked)).await;
     let (code, document) = answer.map_err(|error| CliError::operate("oidc", &error))??;
     match (probing, fleet.recording()) {
         (true, None) => show_discovery(context, document).await,
@@ -26,14 +27,14 @@ pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Res
 }
 
 /// Prints bytes and problems; returns the exit code and the discovery document to fetch.
-fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8, Option<DiscoveryProbe>), CliError> {
-    let cluster = chosen::choose(view, cluster)?;
-    let check = chosen::context_of(view, cluster)?;
-    let checked = checked(&check)?;
-    print_problems(context, checked);
-    let document = discovery(&check);
-    if let Some(kind) = not_oidc(&check) {
-        context.note(&format!("the type of Authentication/cluster is {kind}, so there is no auth-config to render"));
+fn show(context: &Context, view: View<'_>, asked: &Asked) -> Result<(u8, Option<DiscoveryProbe>), CliError> {
+    let judged = judge(view, asked)?;
+    judged.notes.iter().for_each(|note| context.note(note));
+    print_problems(context, &judged.checked);
+    let not_oidc = judged.not_oidc().map(str::to_owned);
+    let JudgedSpec { title, checked, document, .. } = judged;
+    if let (Some(kind), SpecVerdict::Valid) = (not_oidc, checked.verdict) {
+        context.note(&format!("the type of {title} is {kind}, so there is no auth-config to render"));
         return Ok((0, document));
     }
     if let Some(bytes) = &checked.rendered {
@@ -50,26 +51,6 @@ fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8,
             Ok((NOT_ACCEPTED, document))
         }
     }
-}
-
-/// The type of authentication where it is not OIDC.
-pub fn not_oidc<'s>(check: &CheckContext<'s>) -> Option<&'s str> {
-    let spec = &check.authentication.seen?.spec;
-    (!spec.is_oidc()).then(|| spec.kind.as_str())
-}
-
-/// The result of checking the Authentication.
-///
-/// # Errors
-/// It is unknown.
-pub fn checked<'s>(check: &'s CheckContext<'_>) -> Result<&'s Checked, CliError> {
-    check.checked().map_err(|gap| {
-        CliError::refused(
-            format!("cluster {}", check.cluster.name),
-            gap.message,
-            "see trueup doctor for what can be read",
-        )
-    })
 }
 
 /// Prints problems, warnings and unknowns.

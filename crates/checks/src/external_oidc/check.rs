@@ -8,28 +8,79 @@
 
 use jiff::Timestamp;
 
+use super::fields::UnknownField;
 use super::gates::Gates;
 use super::problem::{Code, Problem, Refuser, Warning};
 use super::render::render;
 use super::spec::{AuthSpec, ClientStatus, TrustedIssuer};
 use super::validate::{About, Findings, Unknown, validate};
+use trueup_core::world::ResourceVersion;
 
 /// Everything a check looks at.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     pub authentication: &'a AuthSpec,
+    pub provenance: Provenance,
+    /// Fields of the same spec that no CRD has.
+    pub unknown_fields: &'a [UnknownField],
+    pub references: References<'a>,
     /// `status.oidcClients` of the same object.
     pub clients: &'a [ClientStatus],
     pub gates: &'a Gates,
-    /// A ConfigMap of `openshift-config`, by name.
+    /// A ConfigMap of the namespace references point into, by name.
     pub ca: &'a dyn Fn(&str) -> CaBundle<'a>,
-    /// A Secret of `openshift-config`, by name.
+    /// A Secret of the same namespace, by name.
     pub secret: &'a dyn Fn(&str) -> Presence,
     /// `status.serviceAccountIssuers` of `KubeAPIServer/cluster`, or nothing while it is unknown.
     pub service_account_issuers: Option<&'a [TrustedIssuer]>,
     /// The text of `auth-config.json` as it is in the cluster, if it is there.
     pub present: Option<&'a str>,
     pub now: Timestamp,
+}
+
+/// Where a spec comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provenance {
+    /// An API server has accepted it.
+    Stored,
+    /// It is in a file: an API server with strict validation, as kubectl asks for, would still refuse it.
+    File,
+}
+
+impl Provenance {
+    /// By the object's version: only an API server gives it one.
+    pub fn of(version: &ResourceVersion) -> Self {
+        match version {
+            ResourceVersion::Text(text) if text.is_empty() => Self::File,
+            ResourceVersion::Text(_) | ResourceVersion::Number(_) => Self::Stored,
+        }
+    }
+}
+
+/// A spec that may be judged in place of the one a cluster has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CandidateSpec {
+    pub spec: AuthSpec,
+    pub unknown_fields: Vec<UnknownField>,
+    pub provenance: Provenance,
+}
+
+/// The namespace that CAs and client secrets are looked for in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum References<'a> {
+    /// `openshift-config` of the cluster itself.
+    OpenshiftConfig,
+    /// The namespace of a HostedCluster, in its management cluster.
+    HostedCluster { namespace: &'a str },
+}
+
+impl References<'_> {
+    pub fn namespace(&self) -> &str {
+        match self {
+            Self::OpenshiftConfig => "openshift-config",
+            Self::HostedCluster { namespace } => namespace,
+        }
+    }
 }
 
 /// What is known of a CA bundle.
@@ -77,14 +128,10 @@ pub struct Checked {
 
 /// Judges an Authentication.
 pub fn check(inputs: &Inputs<'_>) -> Checked {
-    if !inputs.authentication.is_oidc() {
-        let (problems, warnings, unknowns) = (Vec::new(), Vec::new(), Vec::new());
-        return Checked { verdict: Verdict::Valid, problems, warnings, unknowns, rendered: None };
-    }
     let Findings { problems, warnings, unknowns } = validate(inputs);
     let verdict = verdict(&problems, &unknowns);
     let undecided = unknowns.iter().any(|unknown| unknown.about == About::Writing);
-    let written = !undecided && !problems.iter().any(is_invalid);
+    let written = inputs.authentication.is_oidc() && !undecided && !problems.iter().any(is_invalid);
     let rendered = written.then(|| render(inputs.authentication, inputs.gates, inputs.ca)).flatten();
     let unknowns = unknowns.into_iter().map(|unknown| unknown.message).collect();
     Checked { verdict, problems, warnings, unknowns, rendered }

@@ -5,11 +5,11 @@
 use super::context::CheckContext;
 use super::facts::{Bundle, BundleOwner};
 use super::names::{
-    CA_KEY, CONFIG_NAMESPACE, CONSOLE_COMPONENT, CONSOLE_NAMESPACE, CONSOLE_OWN_BUNDLES, CONSOLE_SECRET, INJECT_LABEL,
+    CONFIG_NAMESPACE, CONSOLE_COMPONENT, CONSOLE_NAMESPACE, CONSOLE_OWN_BUNDLES, CONSOLE_SECRET, INJECT_LABEL,
 };
 use super::ruling::Ruling;
-use super::spec::{AuthKind, AuthSpec, Client, ClientStatus, Component, CurrentClient, Provider};
-use super::verdict::Verdict;
+use super::spec::{AuthKind, AuthSpec, Client, ClientStatus, Component, Condition, CurrentClient, Provider};
+use super::verdict::{Code, Verdict};
 use trueup_core::world::Gap;
 
 /// The spec, when OIDC is asked for and there is a console.
@@ -49,12 +49,7 @@ pub fn is_stray(context: &CheckContext<'_>, name: &str, bundle: &Bundle) -> bool
     let own = CONSOLE_OWN_BUNDLES.contains(&name) || bundle.meta.label(INJECT_LABEL).is_some();
     let source = context.bundle(CONFIG_NAMESPACE, name).seen;
     let marked = bundle.owner == BundleOwner::Console || source.is_some_and(|source| source.text.is_some());
-    !own && (is_named(context, name) || (holds_ca_alone(bundle) && marked))
-}
-
-/// What the console's operator copies, and nothing else.
-pub fn holds_ca_alone(bundle: &Bundle) -> bool {
-    matches!(&*bundle.keys, [key] if **key == *CA_KEY)
+    !own && (is_named(context, name) || (bundle.holds_ca_alone() && marked))
 }
 
 /// A leftover, unless something that would have to be known completely isn't.
@@ -130,5 +125,24 @@ pub fn client(context: &CheckContext<'_>, component: &Component) -> Option<Rulin
         (Some(_), Some(current)) if current.iter().all(is_listed) => Verdict::Match,
         (Some(_), Some(_)) => Verdict::Drift,
     };
-    Some(Ruling::new(verdict))
+    let codes = if listed.is_some() { client_codes(status(context, component)) } else { Vec::new() };
+    let is_bad = codes.iter().any(|code| matches!(code, Code::Degraded | Code::Unavailable));
+    let verdict = match verdict {
+        Verdict::Match if is_bad => Verdict::Degraded,
+        Verdict::Match if !codes.is_empty() => Verdict::RollingOut,
+        other => other,
+    };
+    Some(Ruling::new(verdict).with_message(codes.into_iter().map(Code::as_str)))
+}
+
+/// What the conditions of a client say. Status Unknown says nothing.
+fn client_codes(status: Option<&ClientStatus>) -> Vec<Code> {
+    let conditions = status.map_or(&[][..], |status| &status.conditions);
+    let code = |condition: &Condition| match (condition.kind.as_str(), condition.status.as_str()) {
+        ("Degraded", "True") => Some(Code::Degraded),
+        ("Available", "False") => Some(Code::Unavailable),
+        ("Progressing", "True") => Some(Code::Progressing),
+        _ => None,
+    };
+    conditions.iter().filter_map(code).collect()
 }

@@ -6,18 +6,19 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use super::availability::{self, Availability};
-use super::check::{self, CaBundle, Checked, Inputs};
+use super::check::{self, CaBundle, CandidateSpec, Checked, Inputs, Provenance, References};
 use super::facts::{
     Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus, Release,
     Topology,
 };
 use super::gates::{Gate, Gates};
-use super::judge::rule;
+use super::judge::{rule, with_restoration};
 use super::names::{
     AUTH_CONFIG, AUTHENTICATION, CLUSTER_VERSION, CONFIG_MAP, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,
     CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE,
     OAUTH_API_NAMESPACE, RESTRICTIONS_CRD, ROLE_BINDING_RESTRICTION, SECRET, SINGLETON, VERSION_NAME, by_name,
 };
+use super::remedy::Operator;
 use super::ruling::Ruling;
 use super::spec::{AuthKind, AuthSpec, Authentication};
 use super::stack::Part;
@@ -117,7 +118,7 @@ impl<'a> CheckContext<'a> {
         if let Some(ruling) = self.rulings.borrow().get(subject) {
             return ruling.clone();
         }
-        let ruling = rule(self, subject);
+        let ruling = rule(self, subject).map(|ruling| with_restoration(self, subject, ruling));
         self.rulings.borrow_mut().insert(subject.clone(), ruling.clone());
         ruling
     }
@@ -150,18 +151,27 @@ impl<'a> CheckContext<'a> {
 
     fn check(&self) -> Result<Checked, Gap> {
         self.kind()?;
-        let authentication = self.authentication.seen.ok_or_else(not_seen)?;
-        self.check_spec(&authentication.spec)
+        self.check_candidate(&self.stored()?)
+    }
+
+    /// The Authentication of the cluster, as a spec to judge.
+    fn stored(&self) -> Result<CandidateSpec, Gap> {
+        let Authentication { meta, spec, unknown_fields, .. } = self.authentication.seen.ok_or_else(not_seen)?;
+        let (spec, unknown_fields) = (spec.clone(), unknown_fields.clone());
+        Ok(CandidateSpec { spec, unknown_fields, provenance: Provenance::of(&meta.version) })
     }
 
     /// What the Authentication would come to with type OIDC, and without the webhook that would stand in its way.
     pub fn checked_as_oidc(&self) -> Result<Checked, Gap> {
-        let authentication = self.authentication.seen.ok_or_else(not_seen)?;
-        self.check_spec(&AuthSpec { kind: AuthKind::Oidc, webhook: None, ..authentication.spec.clone() })
+        let stored = self.stored()?;
+        let spec = AuthSpec { kind: AuthKind::Oidc, webhook: None, ..stored.spec };
+        self.check_candidate(&CandidateSpec { spec, ..stored })
     }
 
-    fn check_spec(&self, spec: &AuthSpec) -> Result<Checked, Gap> {
-        let authentication = self.authentication.seen.ok_or_else(not_seen)?;
+    /// What another spec would come to in this cluster, with its CAs, Secrets, gates and issuers.
+    pub fn check_candidate(&self, candidate: &CandidateSpec) -> Result<Checked, Gap> {
+        let clients = self.authentication.seen.map_or(&[][..], |authentication| &authentication.clients);
+        let CandidateSpec { spec, unknown_fields, provenance } = candidate;
         let oidc = spec.is_oidc();
         let gates = match &self.gates {
             Ok(gates) => gates.clone(),
@@ -185,7 +195,10 @@ impl<'a> CheckContext<'a> {
         let present = self.auth_config(MANAGED_NAMESPACE);
         Ok(check::check(&Inputs {
             authentication: spec,
-            clients: &authentication.clients,
+            provenance: *provenance,
+            unknown_fields,
+            references: References::OpenshiftConfig,
+            clients,
             gates: &gates,
             ca: &ca,
             secret: &secret,
@@ -250,10 +263,10 @@ impl<'a> CheckContext<'a> {
         is_served(self.cluster, &CONSOLE_OPERATOR)
     }
 
-    /// What an operator, or a ClusterOperator, says of itself.
-    pub fn operator(&self, resource: Resource, name: &str) -> Option<&'a OperatorStatus> {
-        let reading = self.view.read::<OperatorStatus>(&CollectionId::all(self.name(), resource));
-        reading.get(&Key::new(None, name)).present()
+    /// What an operator says of itself.
+    pub fn operator_status(&self, operator: Operator) -> Option<&'a OperatorStatus> {
+        let reading = self.view.read::<OperatorStatus>(&CollectionId::all(self.name(), operator.resource()));
+        reading.get(&Key::new(None, SINGLETON)).present()
     }
 }
 

@@ -1,16 +1,23 @@
 //! What a person can check: each line names the object and the field it was read from.
 
 use super::availability::{Availability, Revision, auth_of_revision};
+use super::check::Checked;
+use super::conditions::{speaking, topic};
 use super::console::{status, wanted_secret};
 use super::context::CheckContext;
 use super::explain::meta;
-use super::names::{AUTH_CONFIG, AUTHENTICATION_OPERATOR, CONFIG_NAMESPACE, OAUTH_API_NAMESPACE, SINGLETON};
+use super::facts::{OperatorComplaint, Readiness};
+use super::names::{AUTH_CONFIG, CONFIG_NAMESPACE, OAUTH_API_NAMESPACE, SINGLETON};
+use super::oauth::webhook_awaits;
 use super::observed::{Expected, observed_settings};
 use super::remedy::Operator;
 use super::ruling::Ruling;
 use super::settings::Settings;
+use super::spec::AuthKind;
+use super::stack::Part;
 use super::subjects::ResolvedSubject;
 use super::switch;
+use super::verdict::Code;
 use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, State};
 
@@ -35,11 +42,25 @@ pub fn evidence(
             lines.extend([object_line(context, &ResolvedSubject::AuthConfig), object_line(context, subject)])
         }
         ResolvedSubject::Rollout => lines.extend(node_lines(context)),
-        ResolvedSubject::ObservedConfig => lines.extend(setting_lines(context)),
-        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
+        ResolvedSubject::ObservedConfig => {
+            lines.extend(setting_lines(context));
+            if ruling.codes.contains(&Code::WebhookArg.as_str()) && context.kind() == Ok(&AuthKind::IntegratedOAuth) {
+                let field = "spec.webhookTokenAuthenticator";
+                let version = authentication_version(context);
+                lines.push(line(webhook_awaits(context), authentication(context), field, version));
+            }
+        }
+        ResolvedSubject::Part(part) => {
+            lines.push(availability_line(context));
+            lines.push(object_line(context, subject));
+            lines.extend(readiness_line(context, part));
+        }
+        ResolvedSubject::Restrictions | ResolvedSubject::OauthCopy(_) => {
             lines.push(availability_line(context));
             lines.push(object_line(context, subject));
         }
+        ResolvedSubject::Namespace(name) => lines.extend(namespace_lines(context, name)),
+        ResolvedSubject::Operator(operator) => lines.extend(operator_lines(context, *operator)),
         ResolvedSubject::ConsoleCa { name } => {
             lines.push(source_line(context, "ConfigMap", name, context.bundle(CONFIG_NAMESPACE, name).seen.is_some()));
             lines.push(object_line(context, subject));
@@ -71,6 +92,49 @@ pub fn evidence(
     lines
 }
 
+fn readiness_line(context: &CheckContext<'_>, part: &Part) -> Option<Evidence> {
+    let message = match &context.part(part).seen?.readiness {
+        Readiness::NotJudged | Readiness::Ready => return None,
+        Readiness::ScaledToZero => "spec.replicas is 0".to_owned(),
+        Readiness::NotReady(why) | Readiness::RollingOut(why) => why.to_string(),
+    };
+    Some(line(message, format!("{} {} {}", context.name(), part.resource.kind, part.key()), "status", String::new()))
+}
+
+fn namespace_lines(context: &CheckContext<'_>, name: &str) -> Vec<Evidence> {
+    let Some(seen) = context.namespace(name).seen else { return Vec::new() };
+    let object = format!("{} Namespace {name}", context.name());
+    let version = seen.meta.version.to_string();
+    let mut lines = Vec::new();
+    if seen.is_terminating {
+        let finalizers = if seen.finalizers.is_empty() { "none".to_owned() } else { seen.finalizers.join(", ") };
+        lines.push(line(format!("finalizers: {finalizers}"), object.clone(), "spec.finalizers", version.clone()));
+    }
+    let conditions = seen.conditions.iter();
+    lines.extend(
+        conditions.map(|message| line(message.to_string(), object.clone(), "status.conditions", version.clone())),
+    );
+    lines
+}
+
+/// Every condition of an operator that speaks about this check, the bad ones first.
+fn operator_lines(context: &CheckContext<'_>, operator: Operator) -> Vec<Evidence> {
+    let listed = operator.complaints(context).iter().filter(|one| topic(operator, one).is_some());
+    listed.map(|one| condition_line(context, operator, one)).collect()
+}
+
+fn condition_line(context: &CheckContext<'_>, operator: Operator, one: &OperatorComplaint) -> Evidence {
+    let resource = operator.resource();
+    let kind = match operator {
+        Operator::Authentication => format!("{}.{}", resource.kind, resource.group),
+        Operator::KubeApiServer | Operator::Console => resource.kind.to_owned(),
+    };
+    let object = format!("{} {kind} {SINGLETON}", context.name());
+    let message =
+        if one.is_bad() { one.complaint.message.to_string() } else { format!("under way: {}", one.complaint.message) };
+    line(message, object, &format!("status.conditions[{}]", one.complaint.condition), String::new())
+}
+
 fn authentication(context: &CheckContext<'_>) -> String {
     format!("{} Authentication {SINGLETON}", context.name())
 }
@@ -87,7 +151,11 @@ fn type_line(context: &CheckContext<'_>) -> Option<Evidence> {
 
 fn problem_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
     let Ok(checked) = context.checked() else { return Vec::new() };
-    let (object, version) = (authentication(context), authentication_version(context));
+    spec_lines(checked, &authentication(context), &authentication_version(context))
+}
+
+/// What is wrong with a spec, worth knowing of it, or not decided, a line each.
+pub fn spec_lines(checked: &Checked, object: &str, version: &str) -> Vec<Evidence> {
     let problems = checked.problems.iter().map(|problem| {
         let message = format!(
             "{}: {}; {} (refused by {})",
@@ -96,12 +164,13 @@ fn problem_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
             problem.remedy(),
             problem.refuser.as_str()
         );
-        line(message, object.clone(), &problem.path, version.clone())
+        line(message, object.to_owned(), &problem.path, version.to_owned())
     });
     let warnings = checked.warnings.iter().map(|warning| {
-        line(format!("{}: {}", warning.code.as_str(), warning.message), object.clone(), &warning.path, version.clone())
+        let message = format!("{}: {}", warning.code.as_str(), warning.message);
+        line(message, object.to_owned(), &warning.path, version.to_owned())
     });
-    let unknowns = checked.unknowns.iter().map(|message| line(message.clone(), object.clone(), "", String::new()));
+    let unknowns = checked.unknowns.iter().map(|message| line(message.clone(), object.to_owned(), "", String::new()));
     problems.chain(warnings).chain(unknowns).collect()
 }
 
@@ -181,24 +250,10 @@ fn setting_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
         .collect()
 }
 
-/// What the operator in charge complains of.
+/// The conditions that speak about the subject.
 fn complaint_lines(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Evidence> {
-    let operator = Operator::of(subject);
-    let resource = operator.resource();
-    let group =
-        if resource == AUTHENTICATION_OPERATOR { "Authentication.operator.openshift.io" } else { resource.kind };
-    let complaints = operator.complaints(context).iter().take(COMPLAINTS_MAX);
-    complaints
-        .map(|complaint| {
-            let object = format!("{} {group} {SINGLETON}", context.name());
-            line(
-                complaint.message.to_string(),
-                object,
-                &format!("status.conditions[{}]", complaint.condition),
-                String::new(),
-            )
-        })
-        .collect()
+    let found = speaking(context, subject).into_iter().take(COMPLAINTS_MAX);
+    found.map(|(operator, one)| condition_line(context, operator, one)).collect()
 }
 
 /// An operator in trouble has dozens of conditions; the gravest tell the story.

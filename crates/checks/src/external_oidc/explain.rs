@@ -8,7 +8,7 @@ use super::console::{listed, status, wanted_secret};
 use super::context::CheckContext;
 use super::evidence::evidence;
 use super::facts::Node;
-use super::messages::summary;
+use super::messages::{advice, summary};
 use super::names::{
     AUTH_CONFIG_KEY, CA_KEY, CLIENT_SECRET_KEY, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_SECRET, KAS_NAMESPACE,
     MANAGED_NAMESPACE,
@@ -18,9 +18,9 @@ use super::problem::Problem;
 use super::remedy::actions;
 use super::ruling::Ruling;
 use super::settings::Settings;
-use super::spec::Component;
+use super::spec::{AuthSpec, Component, Provider};
 use super::subjects::ResolvedSubject;
-use trueup_core::engine::Explanation;
+use trueup_core::engine::{Explanation, State};
 use trueup_core::world::{Meta, Uid};
 
 pub fn explain(
@@ -31,15 +31,13 @@ pub fn explain(
 ) -> Explanation {
     let (uid, created) = identity(context, subject);
     let (expected, actual) = sides(context, subject);
-    Explanation {
-        uid,
-        created,
-        summary: summary(context, subject, ruling),
-        expected,
-        actual,
-        evidence: evidence(settings, context, subject, ruling),
-        remedy: actions(settings, context, subject, ruling),
+    let remedy = actions(settings, context, subject, ruling);
+    let mut summary = summary(context, subject, ruling);
+    if ruling.state != State::Match && remedy.is_empty() {
+        summary = format!("{summary}; {}", advice(subject, ruling.verdict));
     }
+    let evidence = evidence(settings, context, subject, ruling);
+    Explanation { uid, created, summary, expected, actual, evidence, remedy }
 }
 
 /// The object a place is about, as far as it is there.
@@ -56,6 +54,9 @@ pub fn meta<'a>(context: &CheckContext<'a>, subject: &ResolvedSubject) -> Option
         ResolvedSubject::ConsoleSecret => {
             context.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen.map(|mark| &mark.meta)
         }
+        ResolvedSubject::OauthCopy(copy) => context.oauth_copy(*copy).seen,
+        ResolvedSubject::Namespace(name) => context.namespace(name).seen.map(|seen| &seen.meta),
+        ResolvedSubject::Operator(operator) => context.operator_status(*operator).map(|status| &status.meta),
         ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig => None,
     }
 }
@@ -72,6 +73,9 @@ fn identity(context: &CheckContext<'_>, subject: &ResolvedSubject) -> (Option<Ui
         | ResolvedSubject::Restrictions
         | ResolvedSubject::ConsoleCa { .. }
         | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::OauthCopy(_)
+        | ResolvedSubject::Namespace(_)
+        | ResolvedSubject::Operator(_)
         | ResolvedSubject::Client { .. } => {
             let meta = meta(context, subject);
             (meta.map(|meta| meta.uid.clone()), meta.and_then(|meta| meta.created))
@@ -89,7 +93,16 @@ fn sides(context: &CheckContext<'_>, subject: &ResolvedSubject) -> (Value, Value
         }
         ResolvedSubject::Rollout => rollout_sides(context),
         ResolvedSubject::ObservedConfig => observed_sides(context),
-        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
+        ResolvedSubject::Namespace(name) => {
+            let phase = context.namespace(name).seen.filter(|seen| seen.is_terminating).map(|_| "Terminating");
+            (json!({ "phase": "Active" }), json!({ "phase": phase.unwrap_or("Active") }))
+        }
+        ResolvedSubject::Operator(operator) => {
+            let bad = operator.complaints(context).iter().filter(|one| one.is_bad());
+            let conditions: Vec<&str> = bad.map(|one| one.complaint.message.as_ref()).collect();
+            (json!({ "conditions": [] }), json!({ "conditions": conditions }))
+        }
+        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions | ResolvedSubject::OauthCopy(_) => {
             (json!({}), meta(context, subject).map_or_else(|| json!({}), |_| json!({ "exists": true })))
         }
         ResolvedSubject::ConsoleCa { name } => {
@@ -143,17 +156,16 @@ fn wanted_side(context: &CheckContext<'_>) -> Value {
     }
 }
 
-/// The type and the providers; where something is wrong with them, that, beside what to do about it.
 fn authentication_sides(context: &CheckContext<'_>) -> (Value, Value) {
     let Some(authentication) = context.authentication.seen else { return (json!({}), json!({})) };
-    let providers: Vec<Value> = authentication
-        .spec
-        .providers
-        .iter()
-        .map(|provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() }))
-        .collect();
-    let mut actual = json!({ "type": authentication.spec.kind.as_str(), "oidcProviders": providers });
-    let problems = context.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
+    spec_sides(&authentication.spec, context.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default())
+}
+
+/// The type and the providers; where something is wrong with them, that, beside what to do about it.
+pub fn spec_sides(spec: &AuthSpec, problems: &[Problem]) -> (Value, Value) {
+    let provider = |provider: &Provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() });
+    let providers: Vec<Value> = spec.providers.iter().map(provider).collect();
+    let mut actual = json!({ "type": spec.kind.as_str(), "oidcProviders": providers });
     if problems.is_empty() {
         return (actual.clone(), actual);
     }
@@ -211,12 +223,15 @@ pub fn proofs(context: &CheckContext<'_>, subject: &ResolvedSubject) -> u8 {
         ResolvedSubject::AuthConfig
         | ResolvedSubject::KasCopy
         | ResolvedSubject::Part(_)
+        | ResolvedSubject::OauthCopy(_)
         | ResolvedSubject::Restrictions => true,
         ResolvedSubject::Authentication
         | ResolvedSubject::Rollout
         | ResolvedSubject::ObservedConfig
         | ResolvedSubject::ConsoleCa { .. }
         | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Namespace(_)
+        | ResolvedSubject::Operator(_)
         | ResolvedSubject::Client { .. } => false,
     };
     if written && meta(context, subject).is_some() { 2 } else { 0 }

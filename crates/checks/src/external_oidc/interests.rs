@@ -8,17 +8,19 @@ use super::context::{
     BUNDLE_NAMESPACES, CheckContext, FILE_NAMESPACES, Standing, config_maps, is_served, secret_marks, standing,
 };
 use super::facts::{
-    Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus,
-    Release,
+    Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, NamespaceState,
+    OperatorStatus, Release,
 };
 use super::names::{
     AUTHENTICATION, AUTHENTICATION_OPERATOR, CLUSTER_VERSION, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,
     CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KUBE_API_SERVER, RESTRICTIONS_CRD,
     ROLE_BINDING_RESTRICTION, SECRET, by_name,
 };
+use super::oauth::{namespace_id, webhook_copy_id};
 use super::settings::Settings;
 use super::spec::Authentication;
 use super::stack::PARTS;
+use super::subjects::NAMESPACES;
 use super::switch;
 use trueup_core::world::{Cluster, CollectionId, Interest, Served, View};
 
@@ -68,12 +70,14 @@ fn furniture(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
         .collect();
     marks.extend([CONFIG_NAMESPACE, CONSOLE_NAMESPACE].map(|namespace| secret_marks(cluster, namespace)));
     marks.push(by_name(cluster, CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
+    marks.push(webhook_copy_id(cluster));
     if is_served(context.cluster, &ROLE_BINDING_RESTRICTION) {
         marks.push(all(ROLE_BINDING_RESTRICTION).metadata());
     }
     marks.sort();
     marks.dedup();
     wanted.extend(marks.into_iter().map(CollectionId::interest::<Mark>));
+    wanted.extend(NAMESPACES.map(|name| namespace_id(cluster, name).interest::<NamespaceState>()));
     secrets(context, wanted);
 }
 

@@ -7,15 +7,16 @@ use jiff::Timestamp;
 use super::availability::{Availability, Progress, current_revisions, still_carries};
 use super::check;
 use super::context::CheckContext;
+use super::explain::meta;
 use super::names::{KAS_NAMESPACE, MANAGED_NAMESPACE};
 use super::ruling::Ruling;
 use super::spec::AuthKind;
 use super::stack::{Fate, Part};
 use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
-use super::{console, observed};
+use super::{console, oauth, observed};
 use trueup_core::engine::State;
-use trueup_core::world::{Fact, Gap, GapCause, Sighting};
+use trueup_core::world::{Fact, Gap, GapCause, Meta, Sighting};
 
 /// Judges one subject; nothing when it is none.
 pub fn rule(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<Ruling> {
@@ -30,7 +31,18 @@ pub fn rule(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<Rul
         ResolvedSubject::ConsoleCa { name } => console::authority(context, name),
         ResolvedSubject::ConsoleSecret => console::secret(context),
         ResolvedSubject::Client { component } => console::client(context, component),
+        ResolvedSubject::OauthCopy(copy) => Some(oauth::copy(context, *copy)),
+        ResolvedSubject::Namespace(name) => oauth::namespace(context, name),
+        ResolvedSubject::Operator(operator) => oauth::operator(context, *operator),
     }
+}
+
+/// A ruling that offers a delete of an object that undo put back says so.
+pub fn with_restoration(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: Ruling) -> Ruling {
+    let condemned = matches!(ruling.verdict, Verdict::Extra | Verdict::Leftover | Verdict::Removable);
+    let is_restored = || meta(context, subject).is_some_and(Meta::is_restored);
+    let has_delete = !matches!(subject, ResolvedSubject::Client { .. });
+    if condemned && has_delete && is_restored() { ruling.with(Code::Restored) } else { ruling }
 }
 
 fn authentication(context: &CheckContext<'_>) -> Ruling {
@@ -128,6 +140,7 @@ fn rollout(context: &CheckContext<'_>) -> Ruling {
         Availability::NotWanted => match still_on_oidc(context) {
             Err(gap) => Ruling::unknown(gap),
             Ok(true) => Ruling::new(Verdict::NotAvailable).with(Code::StillOnOidc),
+            Ok(false) if context.kind() == Ok(&AuthKind::IntegratedOAuth) => oauth::revisions(context),
             Ok(false) => Ruling { state: State::Match, ..Ruling::new(Verdict::NotAvailable) },
         },
     }
@@ -177,7 +190,8 @@ fn stack_part(context: &CheckContext<'_>, part: &Part) -> Ruling {
     let sight = context.part(part);
     match (part_expectation(context, part), sight.known()) {
         (PartExpectation::NotKnown(gap), _) | (PartExpectation::Wanted, Err(gap)) => Ruling::unknown(gap),
-        (PartExpectation::Either, _) | (PartExpectation::Wanted, Ok(Some(_))) => Ruling::new(Verdict::Match),
+        (PartExpectation::Either, _) => Ruling::new(Verdict::Match),
+        (PartExpectation::Wanted, Ok(Some(mark))) => oauth::readiness(mark),
         (PartExpectation::Wanted, Ok(None)) => Ruling::new(Verdict::Missing),
         (PartExpectation::Unwanted, _) => unwanted(context, &sight, Verdict::Leftover),
     }
@@ -188,7 +202,13 @@ fn restrictions(context: &CheckContext<'_>) -> Ruling {
     let definition = context.restrictions_definition();
     match definition.known() {
         Err(gap) => return Ruling::unknown(gap),
-        Ok(None) => return Ruling::new(Verdict::Match),
+        Ok(None) => {
+            return match context.kind() {
+                Err(gap) => Ruling::unknown(gap),
+                Ok(AuthKind::IntegratedOAuth) => Ruling::new(Verdict::Missing),
+                Ok(AuthKind::Oidc | AuthKind::None | AuthKind::Other(_)) => Ruling::new(Verdict::Match),
+            };
+        }
         Ok(Some(_)) => {}
     }
     match context.kind() {

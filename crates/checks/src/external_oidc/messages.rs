@@ -9,7 +9,7 @@ use super::names::{KAS_NAMESPACE, MANAGED_NAMESPACE};
 use super::ruling::Ruling;
 use super::spec::Component;
 use super::subjects::ResolvedSubject;
-use super::verdict::Verdict;
+use super::verdict::{Code, Verdict};
 
 pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> String {
     if ruling.verdict == Verdict::Unknown {
@@ -28,7 +28,39 @@ pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &R
         ResolvedSubject::Restrictions => restrictions_summary(context, ruling.verdict),
         ResolvedSubject::ConsoleCa { .. } => console_summary(ruling.verdict, "the provider's CA"),
         ResolvedSubject::ConsoleSecret => console_summary(ruling.verdict, "the console's client secret"),
-        ResolvedSubject::Client { component } => client_summary(component, ruling.verdict),
+        ResolvedSubject::Client { component } => client_summary(component, ruling),
+        ResolvedSubject::OauthCopy(_) => part_summary(context, ruling.verdict),
+        ResolvedSubject::Namespace(_) => match ruling.verdict {
+            Verdict::NamespaceTerminating => "being deleted, and upstream keeps it in every mode".to_owned(),
+            _ => "kept in every mode".to_owned(),
+        },
+        ResolvedSubject::Operator(operator) => match ruling.verdict {
+            Verdict::Degraded => format!("{} says: {}", operator.as_str(), ruling.codes.join(", ")),
+            _ => format!("{} reports nothing about external OIDC", operator.as_str()),
+        },
+    }
+}
+
+/// Who has to do what, where no action does it.
+pub fn advice(subject: &ResolvedSubject, verdict: Verdict) -> &'static str {
+    match (subject, verdict) {
+        (_, Verdict::Unknown) => "trueup doctor says what can't be read",
+        (_, Verdict::RollingOut) => "wait until every replica or node has the new version",
+        (ResolvedSubject::Authentication, _) => "correct Authentication/cluster",
+        (_, Verdict::Unrenderable) => "correct Authentication/cluster first",
+        (ResolvedSubject::Restrictions, Verdict::Missing) => "the release brings it; see the cluster version operator",
+        (ResolvedSubject::Restrictions, _) => "replace them with RBAC, then delete them",
+        (ResolvedSubject::Namespace(_), _) => "remove what its finalizers and conditions name",
+        (ResolvedSubject::Client { .. }, _) => "the console operator has to switch; see the client's conditions",
+        (ResolvedSubject::Operator(_), _) => "correct what the condition names",
+        (ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig, _) => {
+            "kube-apiserver's operator has to roll it out"
+        }
+        (ResolvedSubject::OauthCopy(_) | ResolvedSubject::KasCopy, _) => "kube-apiserver's operator has to copy it",
+        (ResolvedSubject::ConsoleCa { .. } | ResolvedSubject::ConsoleSecret, _) => {
+            "the console operator has to copy it"
+        }
+        (ResolvedSubject::AuthConfig | ResolvedSubject::Part(_), _) => "the authentication operator has to create it",
     }
 }
 
@@ -68,10 +100,16 @@ fn rollout_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
     let there = nodes.iter().filter(|node| auth_of_revision(context, node.current) == Revision::Oidc).count();
     match ruling.verdict {
         Verdict::Available => "every kube-apiserver runs with external OIDC alone".to_owned(),
+        Verdict::OauthIncomplete => {
+            format!("the OAuth server is wanted, and revisions lack {}", ruling.codes.join(", "))
+        }
+        Verdict::RollingOut if *context.availability() == Availability::NotWanted => {
+            format!("the next revision brings {}", ruling.codes.join(", "))
+        }
         Verdict::RollingOut => {
             format!("{there} of {} nodes are on external OIDC alone; {}", nodes.len(), awaited(context))
         }
-        _ if !ruling.codes.is_empty() => {
+        _ if ruling.codes.contains(&Code::StillOnOidc.as_str()) => {
             let on_oidc = nodes.iter().filter(|node| still_carries(context, node.current) == Ok(true)).count();
             format!("OIDC disabled; {on_oidc} of {} nodes still use it", nodes.len())
         }
@@ -112,6 +150,8 @@ pub fn awaited(context: &CheckContext<'_>) -> String {
 
 fn part_summary(context: &CheckContext<'_>, verdict: Verdict) -> String {
     match (verdict, context.availability()) {
+        (Verdict::NotReady, _) => "present, and it does not work".to_owned(),
+        (Verdict::RollingOut, _) => "present, and not every replica is available".to_owned(),
         (Verdict::Leftover, _) => "external OIDC is available on every node, and this is still there".to_owned(),
         (Verdict::Missing, Availability::NotWanted) => "the OAuth server is asked for, and this is missing".to_owned(),
         (Verdict::Missing, _) => "the oauth-apiserver authenticates here, and this is missing".to_owned(),
@@ -137,6 +177,7 @@ fn restrictions_summary(context: &CheckContext<'_>, verdict: Verdict) -> String 
             format!("RoleBindingRestrictions are not enforced with OIDC: {first}{more}")
         }
         Verdict::Removable => "no RoleBindingRestriction exists; upstream never removes the definition".to_owned(),
+        Verdict::Missing => "RoleBindingRestrictions can't be made without it".to_owned(),
         Verdict::Keep => "kept; upstream never removes it".to_owned(),
         _ => "there is no such definition".to_owned(),
     }
@@ -151,9 +192,10 @@ fn console_summary(verdict: Verdict, what: &str) -> String {
     }
 }
 
-fn client_summary(component: &Component, verdict: Verdict) -> String {
+fn client_summary(component: &Component, ruling: &Ruling) -> String {
     let who = format!("{}/{}", component.namespace, component.name);
-    match verdict {
+    match ruling.verdict {
+        Verdict::Degraded | Verdict::RollingOut => format!("{who} reports {}", ruling.codes.join(", ")),
         Verdict::Missing => format!("{who} does not use the client that is listed for it"),
         Verdict::Drift => format!("{who} uses another client than is listed for it"),
         Verdict::Leftover => format!("{who} still uses a client that is no longer listed"),

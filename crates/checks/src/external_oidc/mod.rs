@@ -11,18 +11,21 @@
 mod availability;
 mod bound;
 mod check;
+mod conditions;
 mod console;
 mod context;
 mod discovery;
 mod evidence;
 mod explain;
 mod facts;
+mod fields;
 mod gates;
 mod interests;
 mod judge;
 mod login;
 mod messages;
 mod names;
+mod oauth;
 mod observed;
 mod pem;
 mod present;
@@ -47,14 +50,19 @@ mod who;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-pub use check::{CaBundle, Checked, Inputs, Presence, Verdict as SpecVerdict, check};
+pub use check::{
+    CaBundle, CandidateSpec, Checked, Inputs, Presence, Provenance, References, Verdict as SpecVerdict, check,
+};
 pub use context::CheckContext;
 pub use discovery::discovery;
+pub(crate) use evidence::spec_lines;
+pub(crate) use explain::spec_sides;
+pub use fields::{UnknownField, unknown_fields};
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
 use ruling::Ruling;
-pub use settings::{ENTRY, Hands, Offer, Settings};
+pub use settings::{CrdRemoval, ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 use subjects::ResolvedSubject;
 

@@ -1,7 +1,9 @@
 //! Every name this check knows, in one place: resources, namespaces, objects, keys, gates.
 
-pub use crate::kinds::{AUTHENTICATION, CONFIG_MAP, INFRASTRUCTURE, SECRET, SINGLETON};
-use crate::kinds::{config, core};
+pub use crate::kinds::{
+    AUTHENTICATION, CA_KEY, CONFIG_MAP, CONSOLE_OPERATOR, DEPLOYMENT, INFRASTRUCTURE, SECRET, SINGLETON,
+};
+use crate::kinds::{config, core, operator};
 use trueup_core::world::{ClusterName, CollectionId, Resource, Selector};
 
 /// ClusterVersion's only object.
@@ -21,7 +23,6 @@ pub const AUTH_CONFIG: &str = "auth-config";
 pub const AUTH_CONFIG_KEY: &str = "auth-config.json";
 /// Compact JSON, whatever the key says.
 pub const KAS_CONFIG_KEY: &str = "config.yaml";
-pub const CA_KEY: &str = "ca-bundle.crt";
 pub const CLIENT_SECRET_KEY: &str = "clientSecret";
 
 /// What kube-apiserver's argument names once external OIDC is configured.
@@ -46,10 +47,14 @@ pub const INJECT_LABEL: &str = "config.openshift.io/inject-trusted-cabundle";
 /// The subject that stands for `spec.observedConfig` of kube-apiserver's operator.
 pub const OBSERVED_CONFIG: &str = "cluster/observed-config";
 
+/// kube-apiserver's copies of the webhook and of the OAuth server's metadata, without a revision number.
+pub const WEBHOOK_COPY: &str = "webhook-authenticator";
+pub const METADATA_COPY: &str = "oauth-metadata";
+
+pub const NAMESPACE: Resource =
+    Resource { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 pub const SERVICE: Resource = core("Service", "services");
 pub const SERVICE_ACCOUNT: Resource = core("ServiceAccount", "serviceaccounts");
-pub const DEPLOYMENT: Resource =
-    Resource { group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true };
 pub const ROUTE: Resource =
     Resource { group: "route.openshift.io", version: "v1", kind: "Route", plural: "routes", namespaced: true };
 pub const ROLE: Resource = rbac("Role", "roles", true);
@@ -98,12 +103,21 @@ pub const FEATURE_GATE: Resource = config("FeatureGate", "featuregates");
 pub const CLUSTER_VERSION: Resource = config("ClusterVersion", "clusterversions");
 pub const KUBE_API_SERVER: Resource = operator("KubeAPIServer", "kubeapiservers");
 pub const AUTHENTICATION_OPERATOR: Resource = operator("Authentication", "authentications");
-pub const CONSOLE_OPERATOR: Resource = operator("Console", "consoles");
 
 /// One object of a kind of which a cluster has hundreds: the server picks it out by name.
 pub fn by_name(cluster: &ClusterName, resource: Resource, name: &str) -> CollectionId {
+    named(CollectionId::all(cluster, resource), name).metadata()
+}
+
+/// The same, with its content.
+pub fn whole_by_name(cluster: &ClusterName, resource: Resource, name: &str) -> CollectionId {
+    named(CollectionId::all(cluster, resource), name)
+}
+
+/// The one object of a collection that has this name.
+pub fn named(id: CollectionId, name: &str) -> CollectionId {
     let selector = Selector { labels: String::new(), fields: format!("metadata.name={name}") };
-    CollectionId { selector, ..CollectionId::all(cluster, resource) }.metadata()
+    CollectionId { selector, ..id }
 }
 
 const fn rbac(kind: &'static str, plural: &'static str, namespaced: bool) -> Resource {
@@ -112,8 +126,4 @@ const fn rbac(kind: &'static str, plural: &'static str, namespaced: bool) -> Res
 
 const fn user(kind: &'static str, plural: &'static str) -> Resource {
     Resource { group: "user.openshift.io", version: "v1", kind, plural, namespaced: false }
-}
-
-const fn operator(kind: &'static str, plural: &'static str) -> Resource {
-    Resource { group: "operator.openshift.io", version: "v1", kind, plural, namespaced: false }
 }

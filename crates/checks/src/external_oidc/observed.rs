@@ -50,6 +50,8 @@ pub fn observed_settings(context: &CheckContext<'_>) -> Result<Vec<ObservedSetti
     let mut settings = vec![argument(context, observed, copied)?];
     if copied {
         settings.extend(once_copied(context, observed)?);
+    } else if *kind == AuthKind::IntegratedOAuth {
+        settings.extend(for_oauth(context, observed)?);
     }
     if has_plugin_observer(context.release) {
         settings.push(plugins(kind, observed));
@@ -108,6 +110,37 @@ fn once_copied(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<
         ),
     ])
 }
+
+/// The webhook and the metadata of the OAuth server that is wanted. Only their presence is judged, not the path.
+fn for_oauth(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<[ObservedSetting; 2], Gap> {
+    let webhook = observed.webhook_config.as_deref().and_then(<[_]>::first).map_or("", |path| path.as_ref());
+    let metadata = observed.oauth_metadata_file.as_ref();
+    let expected_metadata = if !metadata.is_empty() || context.has_metadata_source()? {
+        Expected::Text(A_FILE.to_owned())
+    } else {
+        Expected::NotJudged { why: "Authentication names no metadata ConfigMap that exists" }
+    };
+    let right = !metadata.is_empty() || matches!(expected_metadata, Expected::NotJudged { .. });
+    Ok([
+        ObservedSetting {
+            code: Code::WebhookArg,
+            field: "spec.observedConfig.apiServerArguments.authentication-token-webhook-config-file",
+            expected: Expected::Text(A_FILE.to_owned()),
+            actual: webhook.to_owned(),
+            right: !webhook.is_empty(),
+        },
+        ObservedSetting {
+            code: Code::OauthMetadata,
+            field: "spec.observedConfig.authConfig.oauthMetadataFile",
+            expected: expected_metadata,
+            actual: metadata.to_owned(),
+            right,
+        },
+    ])
+}
+
+/// What is expected where any path will do.
+const A_FILE: &str = "a file";
 
 /// The plugins that enforce RoleBindingRestrictions follow the type at once.
 fn plugins(kind: &AuthKind, observed: &ObservedConfig) -> ObservedSetting {

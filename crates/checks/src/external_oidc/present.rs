@@ -62,6 +62,9 @@ pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell>
         | ResolvedSubject::Restrictions
         | ResolvedSubject::ConsoleCa { .. }
         | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::OauthCopy(_)
+        | ResolvedSubject::Namespace(_)
+        | ResolvedSubject::Operator(_)
         | ResolvedSubject::Client { .. } => Cell::Nothing,
     };
     vec![cell]
@@ -100,10 +103,14 @@ pub fn panels(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Pane
             vec![nodes(context), Panel::Lines { title: "NEXT", lines }, stack(context)]
         }
         ResolvedSubject::AuthConfig | ResolvedSubject::KasCopy | ResolvedSubject::ObservedConfig => vec![way(context)],
-        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => vec![stack(context)],
-        ResolvedSubject::ConsoleCa { .. } | ResolvedSubject::ConsoleSecret | ResolvedSubject::Client { .. } => {
-            Vec::new()
+        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions | ResolvedSubject::OauthCopy(_) => {
+            vec![stack(context)]
         }
+        ResolvedSubject::ConsoleCa { .. }
+        | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Namespace(_)
+        | ResolvedSubject::Operator(_)
+        | ResolvedSubject::Client { .. } => Vec::new(),
     }
 }
 

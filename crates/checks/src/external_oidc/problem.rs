@@ -42,6 +42,8 @@ trueup_core::named_enum! {
         TooMany = "too-many",
         MessageMissing = "message-missing",
         NoProviders = "no-providers",
+        UnknownField = "unknown-field",
+        TypeEmpty = "type-empty",
     }
 }
 
@@ -88,6 +90,8 @@ impl Code {
             Self::TooLong => "shorten it",
             Self::TooMany => "remove some",
             Self::MessageMissing => "say what a refused user should know",
+            Self::UnknownField => "correct its name, or remove it",
+            Self::TypeEmpty => "set spec.configuration.authentication.type to OIDC or IntegratedOAuth",
             Self::NoProviders => "add a provider, or set spec.type back to IntegratedOAuth",
         }
     }
@@ -104,6 +108,7 @@ trueup_core::named_enum! {
         LoginImpossible = "login-impossible",
         DiscoveryUnreachable = "discovery-unreachable",
         IssuerMismatch = "issuer-mismatch",
+        UnknownField = "unknown-field",
     }
 }
 

@@ -9,22 +9,25 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::NAME;
+use super::availability::Availability;
 use super::check;
-use super::console::{holds_ca_alone, is_named, wanted_authority, wanted_secret};
+use super::conditions::cause;
+use super::console::{is_named, wanted_authority, wanted_secret};
 use super::context::{CheckContext, config_maps, secret_marks};
-use super::facts::{BundleOwner, Complaint};
+use super::facts::{BundleOwner, OperatorComplaint};
 use super::names::{
     AUTH_CONFIG, AUTH_CONFIG_KEY, AUTHENTICATION, AUTHENTICATION_OPERATOR, CA_KEY, CONFIG_MAP, CONFIG_NAMESPACE,
     CONSOLE_NAMESPACE, CONSOLE_OPERATOR, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, KAS_NAMESPACE,
     KUBE_API_SERVER, MANAGED_NAMESPACE, OAUTH_API_NAMESPACE, RESTRICTIONS_CRD, ROLE_BINDING_RESTRICTION, SECRET,
-    SINGLETON, by_name,
+    by_name,
 };
+use super::oauth::{OauthCopy, webhook_copy_id};
 use super::ruling::Ruling;
-use super::settings::{Hands, Settings};
+use super::settings::{CrdRemoval, Hands, Settings};
 use super::stack::{PARTS, Part};
 use super::subjects::ResolvedSubject;
 use super::switch;
-use super::verdict::Verdict;
+use super::verdict::{Code, Verdict};
 use trueup_core::engine::{
     ActionDraft, ApplyChange, Blocked, Change, Dependency, GateName, Reason, Stake, Target, Undo,
 };
@@ -37,14 +40,15 @@ pub fn actions(
     subject: &ResolvedSubject,
     ruling: &Ruling,
 ) -> Vec<ActionDraft> {
-    let hands = Hand { settings, context };
+    let hands = Hand { settings, context, subject };
     let action = match (subject, ruling.verdict) {
         (ResolvedSubject::AuthConfig, Verdict::Missing | Verdict::Drift) => hands.write_auth_config(),
         (ResolvedSubject::AuthConfig, Verdict::Extra) => hands.delete_file(MANAGED_NAMESPACE, Operator::Authentication),
         (ResolvedSubject::KasCopy, Verdict::Missing | Verdict::Drift) => hands.write_kas_copy(),
         (ResolvedSubject::KasCopy, Verdict::Extra) => hands.delete_file(KAS_NAMESPACE, Operator::KubeApiServer),
         (ResolvedSubject::Part(part), Verdict::Leftover) => hands.delete_part(part),
-        (ResolvedSubject::Restrictions, Verdict::Removable) => hands.delete_definition(),
+        (ResolvedSubject::Restrictions, Verdict::Removable) if hands.removes_definitions() => hands.delete_definition(),
+        (ResolvedSubject::OauthCopy(copy), Verdict::Leftover) => hands.delete_oauth_copy(*copy),
         (ResolvedSubject::ConsoleCa { name }, Verdict::Missing | Verdict::Drift) => hands.copy_authority(name),
         (ResolvedSubject::ConsoleCa { name }, Verdict::Leftover) => hands.delete_authority(name),
         (ResolvedSubject::ConsoleSecret, Verdict::Leftover) => hands.delete_console_secret(),
@@ -59,15 +63,21 @@ pub fn actions(
             | ResolvedSubject::Restrictions
             | ResolvedSubject::ConsoleCa { .. }
             | ResolvedSubject::ConsoleSecret
+            | ResolvedSubject::OauthCopy(_)
+            | ResolvedSubject::Namespace(_)
+            | ResolvedSubject::Operator(_)
             | ResolvedSubject::Client { .. },
             _,
         ) => None,
     };
+    // What undo put back is not ticked again.
+    let is_restored = ruling.codes.contains(&Code::Restored.as_str());
+    let action = action.map(|draft| ActionDraft { selected: draft.selected && !is_restored, ..draft });
     action.into_iter().collect()
 }
 
 /// Whose work it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operator {
     Authentication,
     KubeApiServer,
@@ -75,22 +85,6 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// Who looks after a place.
-    pub fn of(subject: &ResolvedSubject) -> Self {
-        match subject {
-            ResolvedSubject::Authentication
-            | ResolvedSubject::AuthConfig
-            | ResolvedSubject::Part(_)
-            | ResolvedSubject::Restrictions => Self::Authentication,
-            ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig | ResolvedSubject::KasCopy => {
-                Self::KubeApiServer
-            }
-            ResolvedSubject::ConsoleCa { .. } | ResolvedSubject::ConsoleSecret | ResolvedSubject::Client { .. } => {
-                Self::Console
-            }
-        }
-    }
-
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Authentication => "the authentication operator",
@@ -108,11 +102,11 @@ impl Operator {
     }
 
     /// What it complains of, the gravest first.
-    pub fn complaints<'a>(self, context: &CheckContext<'a>) -> &'a [Complaint] {
+    pub fn complaints<'a>(self, context: &CheckContext<'a>) -> &'a [OperatorComplaint] {
         match self {
             Self::KubeApiServer => context.kube_api_server.seen.map_or(&[], |kas| &kas.complaints),
             Self::Authentication | Self::Console => {
-                context.operator(self.resource(), SINGLETON).map_or(&[], |status| &status.complaints)
+                context.operator_status(self).map_or(&[], |status| &status.complaints)
             }
         }
     }
@@ -121,6 +115,7 @@ impl Operator {
 struct Hand<'s, 'a> {
     settings: &'s Settings,
     context: &'s CheckContext<'a>,
+    subject: &'s ResolvedSubject,
 }
 
 impl Hand<'_, '_> {
@@ -141,7 +136,41 @@ impl Hand<'_, '_> {
         let mut draft = self.write(target, AUTH_CONFIG_KEY, before.map(pretty).as_deref(), &pretty(wanted), operator);
         draft.change = applied(AUTH_CONFIG_KEY, wanted);
         draft.blocked_by.extend(self.harmful());
-        draft
+        self.restarting(draft)
+    }
+
+    /// A new auth-config is a new revision on every control plane node, and decides who can log in.
+    fn restarting(&self, draft: ActionDraft) -> ActionDraft {
+        let nodes = self.context.kube_api_server.seen.map_or(0, |kas| kas.nodes.len());
+        let servers = if nodes == 1 { "1 API server".to_owned() } else { format!("{nodes} API servers") };
+        let diff = format!("  restarts {servers}, one node after another, and changes who can log in\n{}", draft.diff);
+        ActionDraft { stake: draft.stake.max(Stake::Ownership), diff, ..draft }
+    }
+
+    fn removes_definitions(&self) -> bool {
+        self.settings.hands == Hands::On && self.settings.crd_removal == CrdRemoval::Offered
+    }
+
+    /// Only once no revision needs it: its removal makes a new revision.
+    fn delete_oauth_copy(&self, copy: OauthCopy) -> Option<ActionDraft> {
+        if *self.context.availability() != Availability::Available {
+            return None;
+        }
+        let meta = self.context.oauth_copy(copy).seen?;
+        let (resource, collection) = match copy {
+            OauthCopy::Webhook => (SECRET, webhook_copy_id(self.context.name())),
+            OauthCopy::Metadata => (CONFIG_MAP, config_maps(self.context.name(), KAS_NAMESPACE)),
+        };
+        let target = self.target(resource, Some(KAS_NAMESPACE), copy.name(), Some(meta));
+        let operator = Operator::KubeApiServer;
+        let proofs = vec![
+            format!("{} calls its copy in {KAS_NAMESPACE} {}", operator.as_str(), copy.name()),
+            format!("namespace {KAS_NAMESPACE} is reserved for the platform"),
+        ];
+        let mut rests_on = self.availability_rests_on();
+        rests_on.push(collection);
+        let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, operator, meta);
+        Some(ActionDraft { stake: Stake::Ownership, ..draft })
     }
 
     fn copy_authority(&self, name: &str) -> Option<ActionDraft> {
@@ -160,7 +189,7 @@ impl Hand<'_, '_> {
             format!("namespace {namespace} is reserved for the platform"),
         ];
         let rests_on = vec![config_maps(self.context.name(), namespace), self.all(AUTHENTICATION)];
-        Some(self.delete(target, Reason::OidcNotWanted, proofs, rests_on, operator, &file.meta))
+        Some(self.restarting(self.delete(target, Reason::OidcNotWanted, proofs, rests_on, operator, &file.meta)))
     }
 
     fn delete_part(&self, part: &'static Part) -> Option<ActionDraft> {
@@ -197,22 +226,14 @@ impl Hand<'_, '_> {
         rests_on.push(by_name(self.context.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
         rests_on.push(self.all(ROLE_BINDING_RESTRICTION).metadata());
         let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, Operator::Authentication, &mark.meta);
-        // Not the operator's work: upstream never does it.
-        let blocked_by = match self.settings.hands {
-            Hands::On => draft.blocked_by,
-            Hands::Off => {
-                let why = "it comes with the release, and upstream never removes it (hand it over with manage = true)";
-                vec![Blocked { gate: GateName::OperatorOwned, why: why.to_owned() }]
-            }
-        };
-        Some(ActionDraft { selected: false, stake: Stake::Irreversible, blocked_by, ..draft })
+        Some(ActionDraft { selected: false, stake: Stake::Irreversible, ..draft })
     }
 
     fn delete_authority(&self, name: &str) -> Option<ActionDraft> {
         let bundle = self.context.bundle(CONSOLE_NAMESPACE, name).seen?;
         let target = self.target(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name, Some(&bundle.meta));
         let mut proofs = Vec::new();
-        if holds_ca_alone(bundle) {
+        if bundle.holds_ca_alone() {
             proofs.push(format!("it holds {CA_KEY} alone, as the console operator's copies do"));
         }
         if is_named(self.context, name) {
@@ -285,10 +306,7 @@ impl Hand<'_, '_> {
             Hands::On => None,
             Hands::Off => {
                 let who = operator.as_str();
-                let because = match operator.complaints(self.context).first() {
-                    Some(complaint) => complaint.message.to_string(),
-                    None => "no condition says why it hasn't".to_owned(),
-                };
+                let because = cause(self.context, self.subject);
                 let why = format!("{who} looks after this (hand it over with manage = true); {because}");
                 Some(Blocked { gate: GateName::OperatorOwned, why })
             }

@@ -8,6 +8,7 @@ use super::super::{SettingsProblem, SettingsTable};
 pub struct Settings {
     pub hands: Hands,
     pub offer: Offer,
+    pub crd_removal: CrdRemoval,
 }
 
 /// Who does what the operators should do.
@@ -29,10 +30,19 @@ pub enum Offer {
     Switch,
 }
 
+/// Whether removing the definition of RoleBindingRestrictions is offered: upstream never does it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CrdRemoval {
+    #[default]
+    NotOffered,
+    /// `offer_crd_removal = true`, together with `manage = true`.
+    Offered,
+}
+
 /// How the registry makes this check.
 pub const ENTRY: Entry = Entry {
     name: super::NAME,
-    known_keys: &["manage", "offer_switch"],
+    known_keys: &["manage", "offer_crd_removal", "offer_switch"],
     build: |table| Ok(Box::new(super::ExternalOidc::new(Settings::read(table)?))),
 };
 
@@ -40,7 +50,9 @@ impl Settings {
     fn read(table: &SettingsTable) -> Result<Self, Vec<SettingsProblem>> {
         let manage = table.take_bool("manage").map_err(|problem| vec![problem])?;
         let switch = table.take_bool("offer_switch").map_err(|problem| vec![problem])?;
+        let removal = table.take_bool("offer_crd_removal").map_err(|problem| vec![problem])?;
         Ok(Self {
+            crd_removal: if removal == Some(true) { CrdRemoval::Offered } else { CrdRemoval::NotOffered },
             hands: if manage == Some(true) { Hands::On } else { Hands::Off },
             offer: if switch == Some(true) { Offer::Switch } else { Offer::Nothing },
         })

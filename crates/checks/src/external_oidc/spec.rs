@@ -10,6 +10,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
+use super::fields::{UnknownField, unknown_fields};
 use trueup_core::world::shape::{object, objects, optional_object, optional_objects, or_default};
 use trueup_core::world::{Fact, Interner, Meta, Misfit, Obj, RawObject};
 
@@ -20,6 +21,10 @@ pub struct Authentication {
     pub spec: AuthSpec,
     /// `status.oidcClients`, in its order.
     pub clients: Vec<ClientStatus>,
+    /// The ConfigMap of `status.integratedOAuthMetadata`; an empty name is none.
+    pub integrated_metadata: Option<String>,
+    /// Fields of the spec that no CRD has.
+    pub unknown_fields: Vec<UnknownField>,
 }
 
 /// `spec` of `Authentication/cluster`.
@@ -342,10 +347,13 @@ impl Fact for Authentication {
         struct Status {
             #[serde(rename = "oidcClients", deserialize_with = "objects")]
             clients: Vec<ClientStatus>,
+            #[serde(rename = "integratedOAuthMetadata", deserialize_with = "name")]
+            integrated_metadata: Option<String>,
         }
         let Obj(spec) = raw.field("spec")?;
-        let Obj(Status { clients }) = raw.field("status")?;
-        Ok(Self { meta: Meta::project(&raw.meta, pool), spec, clients })
+        let Obj(Status { clients, integrated_metadata }) = raw.field("status")?;
+        let unknown_fields = unknown_fields(&raw.field("spec")?);
+        Ok(Self { meta: Meta::project(&raw.meta, pool), spec, clients, integrated_metadata, unknown_fields })
     }
 }
 

@@ -7,6 +7,7 @@
 use super::names::{
     API_SERVICE, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CONFIG_MAP, CONFIG_NAMESPACE, DEPLOYMENT, MANAGED_NAMESPACE,
     OAUTH_API_NAMESPACE, OAUTH_NAMESPACE, ROLE, ROLE_BINDING, ROUTE, SECRET, SERVICE, SERVICE_ACCOUNT, by_name,
+    whole_by_name,
 };
 use trueup_core::world::{ClusterName, CollectionId, Key, Resource};
 
@@ -124,9 +125,16 @@ impl Part {
             Some(MANAGED_NAMESPACE) if self.resource == CONFIG_MAP => {
                 CollectionId::namespaced(cluster, CONFIG_MAP, MANAGED_NAMESPACE)
             }
+            Some(namespace) if self.has_readiness() => CollectionId::namespaced(cluster, self.resource, namespace),
             Some(namespace) => CollectionId::namespaced(cluster, self.resource, namespace).metadata(),
+            None if self.has_readiness() => whole_by_name(cluster, self.resource, self.name),
             None => by_name(cluster, self.resource, self.name),
         }
+    }
+
+    /// Whether its status says that it works.
+    fn has_readiness(&self) -> bool {
+        [DEPLOYMENT, ROUTE, API_SERVICE].contains(&self.resource)
     }
 
     /// Two reasons to believe that the platform made it, which don't rest on each other: who lists it, and whose place

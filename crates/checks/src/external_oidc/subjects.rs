@@ -7,8 +7,11 @@ use super::console::{is_stray, wanted_authority};
 use super::context::CheckContext;
 use super::names::{
     AUTH_CONFIG, AUTHENTICATION, CONFIG_MAP, CONSOLE_NAMESPACE, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION,
-    KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE, OBSERVED_CONFIG, RESTRICTIONS_CRD, SECRET, SINGLETON,
+    KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE, METADATA_COPY, NAMESPACE, OAUTH_API_NAMESPACE, OAUTH_NAMESPACE,
+    OBSERVED_CONFIG, RESTRICTIONS_CRD, SECRET, SINGLETON, WEBHOOK_COPY,
 };
+use super::oauth::OauthCopy;
+use super::remedy::Operator;
 use super::spec::Component;
 use super::stack::{PARTS, Part};
 use trueup_core::engine::SubjectId;
@@ -34,12 +37,22 @@ pub enum ResolvedSubject {
     Client {
         component: Component,
     },
+    /// What kube-apiserver's operator keeps for the OAuth server.
+    OauthCopy(OauthCopy),
+    Namespace(&'static str),
+    /// The operator's own configuration, with its conditions.
+    Operator(Operator),
 }
 
 impl ResolvedSubject {
     pub fn of(subject: &SubjectId) -> Option<Self> {
-        let SubjectId { domain: _, cluster: _, api_version: _, kind, namespace, name, cloud: _ } = subject;
+        let SubjectId { domain: _, cluster: _, api_version, kind, namespace, name, cloud: _ } = subject;
         let (namespace, name) = (namespace.as_deref(), name.as_str());
+        let operator =
+            |one: &Operator| one.resource().kind == *kind && self::api_version(one.resource()) == *api_version;
+        if let Some(operator) = OPERATORS.into_iter().find(operator) {
+            return (namespace.is_none() && name == SINGLETON).then_some(Self::Operator(operator));
+        }
         if let Some(part) = Part::find(kind, namespace, name) {
             return Some(Self::Part(part));
         }
@@ -54,6 +67,9 @@ impl ResolvedSubject {
             ("KubeAPIServer", None, OBSERVED_CONFIG) => Some(Self::ObservedConfig),
             ("ConfigMap", Some(MANAGED_NAMESPACE), AUTH_CONFIG) => Some(Self::AuthConfig),
             ("ConfigMap", Some(KAS_NAMESPACE), AUTH_CONFIG) => Some(Self::KasCopy),
+            ("Secret", Some(KAS_NAMESPACE), WEBHOOK_COPY) => Some(Self::OauthCopy(OauthCopy::Webhook)),
+            ("ConfigMap", Some(KAS_NAMESPACE), METADATA_COPY) => Some(Self::OauthCopy(OauthCopy::Metadata)),
+            ("Namespace", None, name) => NAMESPACES.into_iter().find(|known| *known == name).map(Self::Namespace),
             ("ConfigMap", Some(CONSOLE_NAMESPACE), name) => Some(Self::ConsoleCa { name: name.to_owned() }),
             ("Secret", Some(CONSOLE_NAMESPACE), CONSOLE_SECRET) => Some(Self::ConsoleSecret),
             ("CustomResourceDefinition", None, RESTRICTIONS_CRD) => Some(Self::Restrictions),
@@ -81,6 +97,10 @@ impl ResolvedSubject {
             Self::Restrictions => id(CUSTOM_RESOURCE_DEFINITION, None, RESTRICTIONS_CRD),
             Self::ConsoleCa { name } => id(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name),
             Self::ConsoleSecret => id(SECRET, Some(CONSOLE_NAMESPACE), CONSOLE_SECRET),
+            Self::OauthCopy(copy @ OauthCopy::Webhook) => id(SECRET, Some(KAS_NAMESPACE), copy.name()),
+            Self::OauthCopy(copy @ OauthCopy::Metadata) => id(CONFIG_MAP, Some(KAS_NAMESPACE), copy.name()),
+            Self::Namespace(name) => id(NAMESPACE, None, name),
+            Self::Operator(operator) => id(operator.resource(), None, SINGLETON),
             Self::Client { component } => {
                 id(AUTHENTICATION, None, &format!("{}/{}", component.namespace, component.name))
             }
@@ -102,8 +122,20 @@ fn api_version(resource: Resource) -> &'static str {
     }
 }
 
+/// The operators whose own objects are subjects. KubeAPIServer/cluster is one as the rollout.
+const OPERATORS: [Operator; 2] = [Operator::Authentication, Operator::Console];
+
+/// The namespaces that upstream keeps in every mode.
+pub const NAMESPACES: [&str; 2] = [OAUTH_NAMESPACE, OAUTH_API_NAMESPACE];
+
 /// The candidates every cluster of this check has.
-const FIXED: [ResolvedSubject; 6] = [
+const FIXED: [ResolvedSubject; 12] = [
+    ResolvedSubject::OauthCopy(OauthCopy::Webhook),
+    ResolvedSubject::OauthCopy(OauthCopy::Metadata),
+    ResolvedSubject::Namespace(OAUTH_NAMESPACE),
+    ResolvedSubject::Namespace(OAUTH_API_NAMESPACE),
+    ResolvedSubject::Operator(Operator::Authentication),
+    ResolvedSubject::Operator(Operator::Console),
     ResolvedSubject::Authentication,
     ResolvedSubject::AuthConfig,
     ResolvedSubject::Rollout,

@@ -273,6 +273,8 @@ impl Fixture for Given {
 
     fn assert_answer(Answer { subject, judgement, explanation, cells, .. }: &Answer) {
         assert!(!cells.is_empty(), "{subject} has no cells");
+        let advised = !explanation.remedy.is_empty() || explanation.summary.contains(';');
+        assert!(judgement.state == State::Match || advised, "{subject}: no remedy: {}", explanation.summary);
         for draft in &explanation.remedy {
             let condemned = ["extra", "leftover", "removable"].contains(&judgement.verdict);
             if draft.verb() == Verb::Patch {

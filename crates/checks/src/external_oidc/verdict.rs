@@ -21,10 +21,15 @@ trueup_core::named_enum! {
         Available = "available" => Match,
         RollingOut = "rolling-out" => Stale,
         NotAvailable = "not-available" => Blocked,
+        OauthIncomplete = "oauth-incomplete" => Error,
+        // what runs
+        NotReady = "not-ready" => Error,
+        NamespaceTerminating = "namespace-terminating" => Error,
+        Degraded = "degraded" => Error,
         // the RoleBindingRestrictions
         Keep = "keep" => Match,
         BlocksOidc = "blocks-oidc" => Blocked,
-        Removable = "removable" => Extra,
+        Removable = "removable" => Match,
         Unknown = "unknown" => Unknown,
     }
 }
@@ -47,8 +52,14 @@ trueup_core::named_enum! {
     pub enum Code {
         AdmissionPlugins = "admission-plugins",
         AuthenticationConfigArg = "authentication-config-arg",
+        Degraded = "degraded",
         OauthMetadata = "oauth-metadata",
+        Progressing = "progressing",
+        Restored = "restored",
+        RevisionConfigMissing = "revision-config-missing",
+        ScaledToZero = "scaled-to-zero",
         StillOnOidc = "still-on-oidc",
+        Unavailable = "unavailable",
         WebhookArg = "webhook-arg",
     }
 }

@@ -6,15 +6,18 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::facts::{Authentication, ControlPlane, Copy, HostedCluster, ReferringConfig, SourceContent, SourceMark};
+use super::facts::{
+    Authentication, Bundle, ConsoleDeployment, ConsoleOperator, ControlPlane, Copy, HostedCluster, ReferringConfig,
+    SourceContent, SourceMark,
+};
 use super::names::{
-    AUTHENTICATION, CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE,
-    SINGLETON,
+    AUTHENTICATION, CONSOLE_DEPLOYMENT, CONSOLE_NAMESPACE, CONSOLE_OPERATOR, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind,
+    DEPLOYMENT, HOSTED_CLUSTER, INFRASTRUCTURE, SINGLETON,
 };
 use crate::kinds::{Infrastructure, Topology};
 use trueup_core::world::{
     Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation, Reading,
-    Resource, Sighting, View,
+    Resource, Selector, Sighting, View,
 };
 
 /// A guest and where to look.
@@ -136,16 +139,34 @@ impl<'a> CheckContext<'a> {
         (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
     }
 
+    /// The ConfigMaps or Secrets of the control plane's namespace, by their metadata.
+    pub fn sources(&self, kind: CopyKind) -> Option<Reading<'a, SourceMark>> {
+        let (cluster, namespace) = self.sources_place()?;
+        let sources = &self.shared(kind).sources;
+        Some(*sources.get_or_init(|| self.view.read(&sources_id(cluster, kind, namespace.as_str()))))
+    }
+
     /// The object of the same kind and name in the control plane's namespace.
     pub fn source(&self, kind: CopyKind, name: &str) -> Sighting<'a, SourceMark> {
-        match self.sources_place() {
-            Some((cluster, namespace)) => {
-                let sources = &self.shared(kind).sources;
-                let reading = sources.get_or_init(|| self.view.read(&sources_id(cluster, kind, namespace.as_str())));
-                let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-                reading.sight(&key)
+        match (self.sources(kind), self.sources_place()) {
+            (Some(reading), Some((_, namespace))) => {
+                reading.sight(&Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) })
             }
-            None => Sighting::unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+            (Some(_) | None, _) => Sighting::unknown(namespace_not_known()),
+        }
+    }
+
+    /// That object's content as of the version in the list; a gap while it was not read.
+    pub fn current_content(&self, kind: CopyKind, name: &str, mark: &SourceMark) -> Result<&'a SourceContent, Gap> {
+        match self.source_content(kind, name) {
+            Observation::Present(content) if content.version == mark.version => Ok(content),
+            Observation::Present(_) => {
+                Err(Gap::new(GapCause::NotObserved, "its source has changed and is being read again"))
+            }
+            Observation::ProvenAbsent(_) => {
+                Err(Gap::new(GapCause::NotObserved, "its source went away while it was read"))
+            }
+            Observation::Unknown(gap) => Err(gap),
         }
     }
 
@@ -156,15 +177,34 @@ impl<'a> CheckContext<'a> {
                 let id = CollectionId::object(cluster, kind.resource(), Some(namespace), name);
                 self.view.read(&id).get(&Key::new(Some(namespace), name))
             }
-            None => Observation::Unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+            None => Observation::Unknown(namespace_not_known()),
         }
     }
 
-    /// The mirror of a CA in the console's namespace.
-    pub fn console_mirror(&self, name: &str) -> Option<&'a SourceMark> {
-        let reading: Reading<'a, SourceMark> = self.view.read(&console_id(&self.guest.name));
-        reading.get(&Key::new(Some(CONSOLE_NAMESPACE), name)).present()
+    /// The ConfigMaps of the console's namespace.
+    pub fn console_maps(&self) -> Reading<'a, Bundle> {
+        self.view.read(&console_id(&self.guest.name))
     }
+
+    /// The mirror of a CA in the console's namespace.
+    pub fn console_mirror(&self, name: &str) -> Option<&'a Bundle> {
+        self.console_maps().get(&Key::new(Some(CONSOLE_NAMESPACE), name)).present()
+    }
+
+    /// The console operator's configuration in the guest.
+    pub fn console_operator(&self) -> Sighting<'a, ConsoleOperator> {
+        self.view.read(&CollectionId::all(&self.guest.name, CONSOLE_OPERATOR)).sight(&singleton())
+    }
+
+    /// The console's Deployment in the guest.
+    pub fn console_deployment(&self) -> Sighting<'a, ConsoleDeployment> {
+        let key = Key::new(Some(CONSOLE_NAMESPACE), CONSOLE_DEPLOYMENT);
+        self.view.read(&console_deployment_id(&self.guest.name)).sight(&key)
+    }
+}
+
+fn namespace_not_known() -> Gap {
+    Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")
 }
 
 /// Control planes by the HostedCluster they say they belong to.
@@ -189,7 +229,14 @@ pub fn sources_id(cluster: &ClusterName, kind: CopyKind, namespace: &str) -> Col
 }
 
 pub fn console_id(guest: &ClusterName) -> CollectionId {
-    CollectionId::namespaced(guest, CopyKind::ConfigMap.resource(), CONSOLE_NAMESPACE).metadata()
+    CollectionId::namespaced(guest, CopyKind::ConfigMap.resource(), CONSOLE_NAMESPACE)
+}
+
+/// The one Deployment of the console: the server picks it out by name.
+pub fn console_deployment_id(guest: &ClusterName) -> CollectionId {
+    let fields = format!("metadata.name={CONSOLE_DEPLOYMENT}");
+    let selector = Selector { labels: String::new(), fields };
+    CollectionId { selector, ..CollectionId::namespaced(guest, DEPLOYMENT, CONSOLE_NAMESPACE) }
 }
 
 fn singleton() -> Key {
@@ -222,7 +269,8 @@ fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
     let mut found = Vec::new();
     for cluster in view.clusters() {
         let reading: Reading<'_, HostedCluster> = view.read(&HOSTED_CLUSTER.collection(cluster));
-        for (key, _) in reading.iter().filter(|(_, fact)| !infra_id.is_empty() && fact.0.infra_id.as_ref() == infra_id)
+        for (key, _) in
+            reading.iter().filter(|(_, fact)| !infra_id.is_empty() && fact.hosted.infra_id.as_ref() == infra_id)
         {
             let Some(namespace) = &key.namespace else { continue };
             found.push(HostedBy {
@@ -250,9 +298,9 @@ fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
     }
 }
 
-type Found<'a> = (Sighting<'a, HostedCluster>, Sighting<'a, ControlPlane>, Option<Key>);
+pub type Found<'a> = (Sighting<'a, HostedCluster>, Sighting<'a, ControlPlane>, Option<Key>);
 
-fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
+pub fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
     let hosted_cluster = view.read(&HOSTED_CLUSTER.collection_at(&by.cluster, view)).sight(&key);
     let planes: Reading<'a, ControlPlane> = view.read(&CONTROL_PLANE.collection_at(&by.cluster, view));
@@ -266,7 +314,7 @@ fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
         return (hosted_cluster, planes.sight(key), Some(key.clone()));
     }
     let gap = planes.gap();
-    // Nothing to show, but its namespace is still where leftovers of it would lie.
+    // Nothing to show, but leftovers of it would still be in its namespace.
     (hosted_cluster, Sighting { seen: None, gap }, Some(usual))
 }
 

@@ -1,14 +1,19 @@
 //! The long answer: one line, expected beside actual, and evidence that names object, field and version.
 
+mod hosted_cluster;
+mod leftovers;
+
 use serde_json::{Map, Value, json};
 
+use super::conditions::copy_lines;
 use super::context::CheckContext;
 use super::facts::{Copy, SecretType};
-use super::judge::still_current;
+use super::judge::{ClientUse, client_use};
 use super::messages::{moot_message, summary};
-use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, SINGLETON};
+use super::names::{COPIES_NAMESPACE, CopyKind, SINGLETON};
 use super::ownership::proofs;
 use super::remedy::actions;
+use super::remedy::leftovers::Location;
 use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
@@ -25,10 +30,10 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
             Explanation {
                 uid: copy.map(|copy| copy.meta.uid.clone()),
                 created: copy.and_then(|copy| copy.meta.created),
-                summary: summary(context, *kind, name, ruling),
+                summary: summary(context, settings, *kind, name, ruling),
                 expected: expected(context, *kind, name),
                 actual: copy.map_or_else(|| json!({}), |copy| actual(*kind, copy, ruling)),
-                evidence: evidence(context, *kind, name, copy, ruling),
+                evidence: evidence(context, settings, *kind, name, copy, ruling),
                 remedy: actions(settings, context, *kind, name, copy, ruling),
             }
         }
@@ -36,7 +41,9 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
             let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.message.clone());
             let (guest, word) = (&context.guest.name, kind.resource().kind);
             bare(
-                format!("{word}s of {COPIES_NAMESPACE} are not known completely: {gap}"),
+                format!(
+                    "{word}s of {COPIES_NAMESPACE} are not known completely: {gap}; trueup doctor says what can't be read"
+                ),
                 Evidence {
                     message: gap,
                     object: format!("{guest} {word} {COPIES_NAMESPACE}/*"),
@@ -45,41 +52,13 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
                 },
             )
         }
-        ResolvedSubject::ConsoleMirror { context } => leftover(context, CopyKind::ConfigMap, name, Where::Console),
-        ResolvedSubject::ControlPlaneNamespace { context, kind } => leftover(context, *kind, name, Where::ControlPlane),
-    }
-}
-
-/// The namespace of a leftover.
-enum Where {
-    Console,
-    ControlPlane,
-}
-
-fn leftover(context: &CheckContext<'_>, kind: CopyKind, name: &str, location: Where) -> Explanation {
-    let word = kind.resource().kind;
-    let (mark, cluster, namespace, why) = match location {
-        Where::Console => (
-            context.console_mirror(name),
-            &context.guest.name,
-            CONSOLE_NAMESPACE,
-            "the console operator mirrored it and never removes its mirror",
-        ),
-        Where::ControlPlane => {
-            let (cluster, namespace) = context.source_namespace().unwrap_or((&context.guest.name, ""));
-            (context.source(kind, name).seen, cluster, namespace, "the HyperShift operator never prunes this namespace")
+        ResolvedSubject::ConsoleMirror { context } => {
+            leftovers::explain(settings, context, Location::Console, name, place.proofs(name), ruling)
         }
-    };
-    let orphan = format!("{word} {COPIES_NAMESPACE}/{name} of {}", context.guest.name);
-    let evidence = Evidence {
-        message: format!("the same kind and name as the orphan {orphan}; {why}"),
-        object: format!("{cluster} {word} {namespace}/{name}"),
-        field: String::new(),
-        resource_version: mark.map_or_else(String::new, |mark| mark.version.to_string()),
-    };
-    Explanation {
-        uid: mark.map(|mark| mark.uid.clone()),
-        ..bare(format!("leftover of orphan {orphan}; informational"), evidence)
+        ResolvedSubject::ControlPlaneNamespace { context, kind } => {
+            leftovers::explain(settings, context, Location::ControlPlane(*kind), name, place.proofs(name), ruling)
+        }
+        ResolvedSubject::HostedCluster { context } => hosted_cluster::explain(context, ruling),
     }
 }
 
@@ -129,6 +108,7 @@ fn actual(kind: CopyKind, copy: &Copy, ruling: &Ruling) -> Value {
 
 fn evidence(
     context: &CheckContext<'_>,
+    settings: &Settings,
     kind: CopyKind,
     name: &str,
     copy: Option<&Copy>,
@@ -140,7 +120,8 @@ fn evidence(
     );
     lines.extend(plane_evidence(context, kind, name));
     lines.extend(cluster_evidence(context, kind, name, ruling));
-    lines.extend(guest_evidence(context, kind, name));
+    lines.extend(copy_lines(context, name, ruling));
+    lines.extend(guest_evidence(context, settings, kind, name));
     lines.extend(config_evidence(context, kind, name));
     if let Some(copy) = copy {
         lines.push(copy_evidence(context, kind, name, copy));
@@ -189,10 +170,10 @@ fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruli
         let absent = context.hosted_cluster.is_proven_absent();
         return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
     };
-    let version = || cluster.0.version.to_string();
+    let version = || cluster.hosted.version.to_string();
     let mut lines = Vec::new();
     if ruling.codes.contains(&Code::NotPropagated) {
-        let found = cluster.0.authentication.providers.find(kind, name);
+        let found = cluster.hosted.authentication.providers.find(kind, name);
         let field = found.map_or("spec.configuration.authentication.oidcProviders", |found| &found.field);
         lines.push(line("names it".to_owned(), object.clone(), field, version()));
     }
@@ -203,17 +184,6 @@ fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruli
         let message =
             "what providers name is changed here: the guest's own Authentication is write-protected".to_owned();
         lines.push(line(message, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
-    }
-    if matches!(ruling.verdict, Verdict::MissingCopy | Verdict::StaleCopy | Verdict::SourceMissing) {
-        let complaints = super::judge::hosted(context).flat_map(|hosted| hosted.complaints.iter());
-        lines.extend(complaints.map(|complaint| {
-            line(
-                complaint.message.to_string(),
-                object.clone(),
-                &format!("status.conditions[{}]", complaint.condition),
-                version(),
-            )
-        }));
     }
     lines
 }
@@ -231,11 +201,15 @@ fn is_settled_by_the_spec(verdict: Verdict) -> bool {
         | Verdict::Moot
         | Verdict::OrphanCertain
         | Verdict::OrphanProbable
-        | Verdict::Leftover => false,
+        | Verdict::Leftover
+        | Verdict::Valid
+        | Verdict::Invalid
+        | Verdict::KasWouldRefuse
+        | Verdict::Degraded => false,
     }
 }
 
-fn guest_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+fn guest_evidence(context: &CheckContext<'_>, settings: &Settings, kind: CopyKind, name: &str) -> Vec<Evidence> {
     let object = format!("{} Authentication {SINGLETON}", context.guest.name);
     let Some(guest) = context.authentication.seen else {
         let absent = context.authentication.is_proven_absent();
@@ -252,9 +226,12 @@ fn guest_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec
             version(),
         )],
     };
-    let message = match still_current(context) {
-        Some(client) => format!("{} still uses client {} of {}", client.component, client.client_id, client.provider),
-        None => "HostedControlPlane lists every current OIDC client".to_owned(),
+    let message = match client_use(context, settings) {
+        ClientUse::Current { client, .. } => {
+            format!("{} still uses client {} of {}", client.component, client.client_id, client.provider)
+        }
+        ClientUse::Stale => "only entries that were not reported for longer than client_grace".to_owned(),
+        ClientUse::None => "no component uses a client that HostedControlPlane does not list".to_owned(),
     };
     lines.push(line(message, object, "status.oidcClients", version()));
     lines

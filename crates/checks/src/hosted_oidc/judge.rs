@@ -5,16 +5,16 @@
 use jiff::Timestamp;
 
 use super::context::CheckContext;
-use super::facts::{Client, Copy, Day2, Hosted, Origin, Pause, Restore, Value16};
+use super::facts::{Client, Copy, CurrentClient, Day2, Hosted, Management, Origin, Pause, Restore, Value16};
 use super::names::CopyKind;
 use super::ownership::{Candidate, OidcMark, candidate, has_fingerprint, is_managed, oidc_mark};
 use super::ruling::Ruling;
+use super::settings::Settings;
 use super::verdict::{Code, Verdict};
-use trueup_core::engine::glob::Glob;
 use trueup_core::world::{DeletionState, Gap, GapCause, Observation, Resource, Sighting};
 
 /// Judges one name of one kind in a guest's `openshift-config`; nothing when it is no subject.
-pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, patterns: &[Glob]) -> Option<Ruling> {
+pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, settings: &Settings) -> Option<Ruling> {
     let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
     let expected = wanted.is_some_and(|wanted| wanted.expects(kind, name));
     let copy = match context.copies(kind).get(&context.copy_key(name)) {
@@ -23,7 +23,7 @@ pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, patterns: &[
         Observation::ProvenAbsent(_) => return Some(absent(context, kind, name)),
         Observation::Unknown(gap) => return Some(Ruling::unknown(gap)),
     };
-    Some(present(context, kind, name, copy, patterns))
+    Some(present(context, kind, name, copy, settings))
 }
 
 /// Rule 3 for a name that is expected and proven absent.
@@ -36,7 +36,7 @@ fn absent(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Ruling {
     }
 }
 
-fn present(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy, patterns: &[Glob]) -> Ruling {
+fn present(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy, settings: &Settings) -> Ruling {
     let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
     let expected = wanted.is_some_and(|wanted| wanted.expects(kind, name));
     if copy.meta.is_terminating() {
@@ -49,21 +49,32 @@ fn present(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy, 
     if expected {
         return in_use(context, kind, name, copy);
     }
+    if is_day2(context, kind, name, copy) {
+        return Ruling::new(Verdict::Protected).with(Code::Day2);
+    }
     if is_referenced_elsewhere(context, kind, name) {
         return Ruling::new(Verdict::Protected);
     }
     if let Some(pending) = still_named(context, kind, name) {
         return pending;
     }
-    match candidate(kind, copy) {
-        Candidate::Certain => condemn(context, kind, Verdict::OrphanCertain),
-        Candidate::Probable => condemn(context, kind, Verdict::OrphanProbable),
+    let orphan = match candidate(kind, copy) {
+        Candidate::Certain => Verdict::OrphanCertain,
+        Candidate::Probable => Verdict::OrphanProbable,
         Candidate::No => {
             let foreign = Ruling::new(Verdict::Foreign);
-            let matches = patterns.iter().any(|pattern| pattern.matches(name));
-            if matches { foreign.with(Code::NamePattern) } else { foreign }
+            let matches = settings.name_patterns.iter().any(|pattern| pattern.matches(name));
+            return if matches { foreign.with(Code::NamePattern) } else { foreign };
         }
-    }
+    };
+    let ruling = condemn(context, kind, orphan, settings);
+    if ruling.verdict == orphan && copy.meta.is_restored() { ruling.with(Code::Restored) } else { ruling }
+}
+
+/// Rule 3a: a Secret that its user makes in the guest, whatever its labels say.
+fn is_day2(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> bool {
+    let stub = || context.source(kind, name).seen.is_some_and(|stub| stub.origin == Origin::HostedClusterSourced);
+    kind == CopyKind::Secret && (copy.origin == Origin::HostedClusterSourced || stub())
 }
 
 /// Rule 3 for a copy that is there.
@@ -125,15 +136,9 @@ fn source_of(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> SourceOf
     if kind == CopyKind::Secret && day2 && mark.origin == Origin::HostedClusterSourced {
         return SourceOf::TheUser;
     }
-    match context.source_content(kind, name) {
-        Observation::Present(content) if content.version == mark.version => SourceOf::Value(content.value),
-        Observation::Present(_) => {
-            SourceOf::NotKnown(Gap::new(GapCause::NotObserved, "its source has changed and is being read again"))
-        }
-        Observation::ProvenAbsent(_) => {
-            SourceOf::NotKnown(Gap::new(GapCause::NotObserved, "its source went away while it was read"))
-        }
-        Observation::Unknown(gap) => SourceOf::NotKnown(gap),
+    match context.current_content(kind, name, mark) {
+        Ok(content) => SourceOf::Value(content.value),
+        Err(gap) => SourceOf::NotKnown(gap),
     }
 }
 
@@ -146,7 +151,8 @@ fn is_referenced_elsewhere(context: &CheckContext<'_>, kind: CopyKind, name: &st
 /// Rule 5.
 fn still_named(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option<Ruling> {
     let by_guest = context.authentication.seen.is_some_and(|guest| guest.spec.names(kind, name));
-    let by_cluster = context.hosted_cluster.seen.is_some_and(|cluster| cluster.0.authentication.expects(kind, name));
+    let by_cluster =
+        context.hosted_cluster.seen.is_some_and(|cluster| cluster.hosted.authentication.expects(kind, name));
     let by_plane = context.control_plane.seen.map(|plane| plane.hosted.authentication.names(kind, name));
     let not_propagated = by_cluster && by_plane == Some(false);
     match (by_guest, not_propagated) {
@@ -158,27 +164,38 @@ fn still_named(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option
 }
 
 /// Rule 6 for a candidate: what stands between it and being called an orphan.
-fn condemn(context: &CheckContext<'_>, kind: CopyKind, orphan: Verdict) -> Ruling {
+fn condemn(context: &CheckContext<'_>, kind: CopyKind, orphan: Verdict, settings: &Settings) -> Ruling {
+    if let Some(gap) = context.copies(kind).gap() {
+        return Ruling::unknown(about(&format!("{}s of openshift-config", kind.resource().kind), gap));
+    }
+    if let Some(ruling) = undecided(context, kind) {
+        return ruling;
+    }
+    match client_use(context, settings) {
+        ClientUse::None => Ruling::new(orphan),
+        ClientUse::Stale => Ruling::new(orphan).with(Code::ClientStale),
+        ClientUse::Current { until, .. } => {
+            Ruling { until, ..Ruling::new(Verdict::Pending).with(Code::ClientStillCurrent) }
+        }
+    }
+}
+
+/// The first lines of rule 6: why an object that nothing names can't be called unused. Leftovers share them.
+pub fn undecided(context: &CheckContext<'_>, kind: CopyKind) -> Option<Ruling> {
     if let Some(gap) = not_known(context, kind) {
-        return Ruling::unknown(gap);
+        return Some(Ruling::unknown(gap));
     }
     let moot = moot(context);
-    if !moot.is_empty() {
-        let ruling = moot.into_iter().fold(Ruling::new(Verdict::Moot), Ruling::with);
-        return Ruling { until: pause_ends(context), ..ruling };
-    }
-    if still_current(context).is_some() {
-        return Ruling::new(Verdict::Pending).with(Code::ClientStillCurrent);
-    }
-    Ruling::new(orphan)
+    let ruling = moot.iter().copied().fold(Ruling::new(Verdict::Moot), Ruling::with);
+    (!moot.is_empty()).then(|| Ruling { until: pause_ends(context), ..ruling })
+}
+
+fn about(what: &str, gap: Gap) -> Gap {
+    Gap::new(gap.cause, format!("{what}: {}", gap.message))
 }
 
 /// The first thing a candidate's judgement needs and that is not known.
 fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
-    let about = |what: &str, gap: Gap| Gap::new(gap.cause, format!("{what}: {}", gap.message));
-    if let Some(gap) = context.copies(kind).gap() {
-        return Some(about(&format!("{}s of openshift-config", kind.resource().kind), gap));
-    }
     if let Err(gap) = &context.home {
         return Some(gap.clone());
     }
@@ -198,7 +215,19 @@ fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
     let config_gap = |(resource, config): &(Resource, Sighting<'_, _>)| {
         Some(about(&format!("{}/cluster", resource.kind), config.gap.clone()?))
     };
-    context.configs(kind).iter().find_map(config_gap)
+    context.configs(kind).iter().find_map(config_gap).or_else(|| stubs_not_known(context, kind))
+}
+
+/// A day-2 stub could be among Secrets that were not listed.
+fn stubs_not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
+    if kind != CopyKind::Secret {
+        return None;
+    }
+    let gap = match context.sources(kind) {
+        Some(reading) => reading.gap()?,
+        None => Gap::new(GapCause::NotObserved, "the control plane's namespace is not known"),
+    };
+    Some(about("Secrets of the control plane's namespace", gap))
 }
 
 /// Why nothing should be done to this guest at all.
@@ -234,18 +263,50 @@ fn pause_ends(context: &CheckContext<'_>) -> Option<Timestamp> {
 /// The HostedCluster and its control plane, as far as they were seen.
 pub fn hosted<'a>(context: &CheckContext<'a>) -> impl Iterator<Item = &'a Hosted> + use<'a> {
     let cluster: &Sighting<'a, _> = &context.hosted_cluster;
-    let cluster = cluster.seen.map(|cluster| &cluster.0);
+    let cluster = cluster.seen.map(|cluster| &cluster.hosted);
     cluster.into_iter().chain(context.control_plane.seen.map(|plane| &plane.hosted))
 }
 
-/// A client the guest still uses although the control plane lists another one, or none, for its component.
-pub fn still_current<'a>(context: &CheckContext<'a>) -> Option<&'a Client> {
+/// Whether a component of the guest still uses a client that the control plane does not list for it.
+pub enum ClientUse<'a> {
+    None,
+    /// Only entries that no running console operator would leave as they are.
+    Stale,
+    Current {
+        client: &'a Client,
+        /// When the entry counts as stale.
+        until: Option<Timestamp>,
+    },
+}
+
+pub fn client_use<'a>(context: &CheckContext<'a>, settings: &Settings) -> ClientUse<'a> {
+    let removed = context.console_operator().seen.is_some_and(|console| console.management == Management::Removed);
+    if removed {
+        return ClientUse::None;
+    }
+    let mut found = ClientUse::None;
+    for current in unlisted(context) {
+        let until = current.reported.and_then(|reported| reported.checked_add(settings.client_grace).ok());
+        match until {
+            Some(until) if until < context.view.now => found = ClientUse::Stale,
+            // At this very moment it is not more than the grace period ago.
+            Some(until) if until == context.view.now => {
+                return ClientUse::Current { client: &current.client, until: None };
+            }
+            Some(_) | None => return ClientUse::Current { client: &current.client, until },
+        }
+    }
+    found
+}
+
+/// The clients in use that the control plane does not list for their components.
+fn unlisted<'a>(context: &CheckContext<'a>) -> impl Iterator<Item = &'a CurrentClient> {
     let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication).filter(|wanted| wanted.is_oidc());
-    let guest = context.authentication.seen?;
-    let is_listed = |current: &Client| {
+    let is_listed = move |current: &Client| {
         wanted.is_some_and(|wanted| wanted.clients.iter().any(|listed| is_same_client(listed, current)))
     };
-    guest.current.iter().find(|current| !is_listed(current))
+    let current = context.authentication.seen.map_or(&[][..], |guest| &guest.current);
+    current.iter().filter(move |current| !is_listed(&current.client))
 }
 
 /// Another client id or issuer is another client. A status that names no issuer says nothing about it, but one

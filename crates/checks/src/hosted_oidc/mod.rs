@@ -6,11 +6,14 @@
 //!
 //! Elsewhere: deleting. What is proposed is data for the plan.
 
+mod conditions;
 mod context;
 mod explain;
 mod facts;
+mod hosted_cluster;
 mod interests;
 mod judge;
+mod leftovers;
 mod messages;
 mod names;
 mod ownership;
@@ -30,13 +33,14 @@ mod verdict;
 use std::collections::BTreeSet;
 
 use context::{CheckContext, Guests};
-use names::CopyKind;
+pub use facts::AuthBlock;
+pub use hosted_cluster::{HostedContext, check_new};
 use ruling::Ruling;
 pub use settings::{Copies, ENTRY, Settings};
-use subjects::{ResolvedSubject, is_orphan};
+use subjects::ResolvedSubject;
 
 use crate::contract::Touched;
-use crate::present::CheckDescription;
+use crate::present::{CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
@@ -47,11 +51,26 @@ pub const NAME: CheckName = CheckName("hosted-oidc");
 #[derive(Debug, Default)]
 pub struct HostedOidc {
     settings: Settings,
+    scope: Scope,
+}
+
+/// What is read beside what findings need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Scope {
+    #[default]
+    Findings,
+    /// The CAs and client secrets that a HostedCluster's authentication may name, whatever it names now.
+    Candidates,
 }
 
 impl HostedOidc {
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, scope: Scope::Findings }
+    }
+
+    /// Reads what a candidate for a HostedCluster's authentication is judged by, too.
+    pub fn for_candidates() -> Self {
+        Self { settings: Settings::default(), scope: Scope::Candidates }
     }
 }
 
@@ -65,7 +84,7 @@ impl CheckRules for HostedOidc {
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(view)
+        interests::list(self, view)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
@@ -90,37 +109,23 @@ impl CheckRules for HostedOidc {
 
     fn rule<'a>(&'a self, id: &SubjectId, subject: &ResolvedSubject<'a>, _: &ContextCache<'a, Self>) -> Option<Ruling> {
         match subject {
-            ResolvedSubject::Copy { context, kind } => {
-                judge::rule(context, *kind, &id.name, &self.settings.name_patterns)
-            }
+            ResolvedSubject::Copy { context, kind } => judge::rule(context, *kind, &id.name, &self.settings),
             ResolvedSubject::Collection { context, kind } => Some(Ruling::unknown(context.copies(*kind).gap()?)),
-            ResolvedSubject::ConsoleMirror { context } => {
-                context.console_mirror(&id.name)?;
-                is_orphan(context, CopyKind::ConfigMap, &id.name).then(Ruling::leftover)
-            }
+            ResolvedSubject::ConsoleMirror { context } => leftovers::rule_mirror(context, &id.name, &self.settings),
             ResolvedSubject::ControlPlaneNamespace { context, kind } => {
-                context.source(*kind, &id.name).seen?;
-                Some(Ruling::leftover())
+                leftovers::rule_source(context, *kind, &id.name, &self.settings)
             }
+            ResolvedSubject::HostedCluster { context } => Some(hosted_cluster::rule(context)),
         }
     }
 
     fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
         let ruling = &ruled.ruling;
-        let ownership_proofs = match &ruled.subject {
-            ResolvedSubject::Copy { context, kind } => context
-                .copies(*kind)
-                .get(&context.copy_key(&ruled.id.name))
-                .present()
-                .map_or(0, |copy| ownership::marks(context, *kind, &ruled.id.name, copy).len()),
-            ResolvedSubject::Collection { .. }
-            | ResolvedSubject::ConsoleMirror { .. }
-            | ResolvedSubject::ControlPlaneNamespace { .. } => 0,
-        };
+        let ownership_proofs = ruled.subject.proofs(&ruled.id.name).len();
         Judgement {
-            state: ruling.verdict.state(),
+            state: ruling.state(),
             verdict: ruling.verdict.as_str(),
-            codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
+            codes: ruling.words(),
             ownership_proofs: u8::try_from(ownership_proofs).unwrap_or(u8::MAX),
             until: ruling.until,
         }
@@ -128,5 +133,9 @@ impl CheckRules for HostedOidc {
 
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
         explain::explain(&ruled.contexts.check.settings, ruled.id, &ruled.subject, &ruled.ruling)
+    }
+
+    fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
+        present::panels(&ruled.subject, &ruled.ruling)
     }
 }

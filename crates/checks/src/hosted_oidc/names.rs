@@ -2,8 +2,8 @@
 
 use crate::kinds::config;
 pub use crate::kinds::{
-    AUTHENTICATION, CONFIG_MAP, HOSTED_CLUSTER, HOSTED_CONTROL_PLANE as CONTROL_PLANE, INFRASTRUCTURE, SECRET,
-    SINGLETON,
+    AUTHENTICATION, CONFIG_MAP, CONSOLE_OPERATOR, DEPLOYMENT, HOSTED_CLUSTER, HOSTED_CONTROL_PLANE as CONTROL_PLANE,
+    INFRASTRUCTURE, SECRET, SINGLETON,
 };
 use trueup_core::world::Resource;
 
@@ -11,6 +11,19 @@ use trueup_core::world::Resource;
 pub const COPIES_NAMESPACE: &str = "openshift-config";
 /// Where the console operator mirrors the issuer's CA.
 pub const CONSOLE_NAMESPACE: &str = "openshift-console";
+
+/// The Deployment of the console, whose pods mount the mirrored CA.
+pub const CONSOLE_DEPLOYMENT: &str = "console";
+/// ConfigMaps of the console's namespace that hold a bundle and were not mirrored for OIDC.
+pub const CONSOLE_OWN_BUNDLES: [&str; 3] = ["trusted-ca-bundle", "default-ingress-cert", "oauth-serving-cert"];
+/// Asks the network operator to fill a bundle in; such a ConfigMap is no mirror.
+pub const INJECT_LABEL: &str = "config.openshift.io/inject-trusted-cabundle";
+
+/// The longest name of a ConfigMap or Secret (a DNS subdomain).
+pub const NAME_LENGTH_MAX: usize = 253;
+
+/// What kube-apiserver trusts for service accounts when the HostedCluster names no issuer.
+pub const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 
 /// Marks a copy made for an OIDC provider. No release sets it yet: the upstream attempt and this program do.
 pub const OIDC_LABEL: &str = "hypershift.openshift.io/oidc-provider-managed";

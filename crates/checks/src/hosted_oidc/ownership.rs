@@ -1,9 +1,10 @@
 //! Whether an object is one of HyperShift's copies: the marks, and how many of them are independent proofs.
 
 use super::context::CheckContext;
-use super::facts::{Copy, PlatformMark, SecretType};
-use super::names::{CopyKind, MANAGED_LABEL, OIDC_LABEL};
-use trueup_core::world::Owners;
+use super::facts::{Bundle, BundleOwner, Copy, SecretType, SourceContent, SourceMark};
+use super::names::{CLUSTER_ANNOTATION, CopyKind, MANAGED_LABEL, OIDC_LABEL, REFERENCED_ANNOTATION_PREFIX};
+use std::sync::Arc;
+use trueup_core::world::{HostedBy, Owners};
 
 /// The OIDC label of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +39,18 @@ pub fn is_managed(copy: &Copy) -> bool {
 
 /// Exactly the copied key, type Opaque, no owner reference: what HyperShift writes and little else does.
 pub fn has_fingerprint(kind: CopyKind, copy: &Copy) -> bool {
-    copy.keys.iter().map(|(key, _)| key.as_ref()).eq([kind.copied_key()])
-        && copy.secret_type == SecretType::Opaque
-        && copy.meta.owners == Owners::None
+    is_fingerprint(kind, &copy.keys, &copy.secret_type, copy.meta.owners)
+}
+
+/// The same of a source in the control plane's namespace.
+pub fn source_has_fingerprint(kind: CopyKind, content: &SourceContent) -> bool {
+    is_fingerprint(kind, &content.keys, &content.secret_type, content.owners)
+}
+
+fn is_fingerprint(kind: CopyKind, keys: &[(Arc<str>, u32)], secret_type: &SecretType, owners: Owners) -> bool {
+    keys.iter().map(|(key, _)| key.as_ref()).eq([kind.copied_key()])
+        && *secret_type == SecretType::Opaque
+        && owners == Owners::None
 }
 
 pub fn candidate(kind: CopyKind, copy: &Copy) -> Candidate {
@@ -63,7 +73,7 @@ pub enum Mark {
 
 /// The independent proofs that the object is HyperShift's.
 pub fn marks(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<Mark> {
-    let platform = || context.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked);
+    let platform = || context.source(kind, name).seen.is_some_and(SourceMark::is_platforms);
     let all = [
         (Mark::OidcLabel, oidc_mark(copy) == OidcMark::Marked),
         (Mark::ManagedLabel, is_managed(copy)),
@@ -102,4 +112,37 @@ pub fn foreign_content(kind: CopyKind, copy: &Copy) -> Option<String> {
         Owners::Some => Some("it has an owner reference, so something else keeps it".to_owned()),
         Owners::None => None,
     }
+}
+
+/// What proves that an object in the control plane's namespace is a copy HyperShift made for this HostedCluster.
+pub fn source_proofs(kind: CopyKind, by: &HostedBy, mark: &SourceMark, content: &SourceContent) -> Vec<String> {
+    let mut proofs = Vec::new();
+    if is_marked_for(by, mark) {
+        proofs.push(format!("annotation {REFERENCED_ANNOTATION_PREFIX}{}", by.name));
+    }
+    let owner = format!("{}/{}", by.namespace, by.name);
+    if mark.belongs_to.as_deref() == Some(owner.as_str()) {
+        proofs.push(format!("annotation {CLUSTER_ANNOTATION}: {owner}"));
+    }
+    if source_has_fingerprint(kind, content) {
+        proofs.push(Mark::Fingerprint.line(kind));
+    }
+    proofs
+}
+
+/// Whether the HyperShift operator marked it as referenced by this HostedCluster, now or earlier.
+pub fn is_marked_for(by: &HostedBy, mark: &SourceMark) -> bool {
+    mark.referenced_by.iter().any(|name| **name == *by.name.as_str())
+}
+
+/// What proves that a ConfigMap in the console's namespace is a mirror the console operator made.
+pub fn mirror_proofs(bundle: &Bundle) -> Vec<String> {
+    let mut proofs = Vec::new();
+    if bundle.holds_ca_alone() {
+        proofs.push(format!("exactly the key {}", CopyKind::ConfigMap.copied_key()));
+    }
+    if bundle.owner == BundleOwner::Console {
+        proofs.push("owner reference to Console of operator.openshift.io".to_owned());
+    }
+    proofs
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+pub mod leftovers;
+
 use super::NAME;
-use super::context::{CheckContext, copies_id};
+use super::conditions::speaking_of_copy;
+use super::context::{CheckContext, copies_id, sources_id};
 use super::facts::Copy;
-use super::judge::hosted;
 use super::names::{
     AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
 };
@@ -28,9 +30,11 @@ pub fn actions(
     copy: Option<&Copy>,
     ruling: &Ruling,
 ) -> Vec<ActionDraft> {
-    let subject = Subject { context, kind, name, copy };
+    let subject = Subject { context, kind, name, copy, ruling };
+    // What was put back on purpose, or may still be in use, is not ticked.
+    let is_doubtful = ruling.has(Code::Restored) || ruling.has(Code::ClientStale);
     match (ruling.verdict, copy) {
-        (Verdict::OrphanCertain, Some(copy)) => vec![subject.delete(copy, true)],
+        (Verdict::OrphanCertain, Some(copy)) => vec![subject.delete(copy, !is_doubtful)],
         (Verdict::OrphanProbable, Some(copy)) => vec![subject.delete(copy, false)],
         (Verdict::Referenced, Some(_)) if ruling.codes.contains(&Code::Unlabelled) => vec![subject.label()],
         (Verdict::MissingCopy, _) if ruling.codes.contains(&Code::UserProvided) => Vec::new(),
@@ -47,7 +51,11 @@ pub fn actions(
             | Verdict::Pending
             | Verdict::Foreign
             | Verdict::Moot
-            | Verdict::Leftover,
+            | Verdict::Leftover
+            | Verdict::Valid
+            | Verdict::Invalid
+            | Verdict::KasWouldRefuse
+            | Verdict::Degraded,
             _,
         ) => Vec::new(),
     }
@@ -58,6 +66,7 @@ struct Subject<'s, 'a> {
     kind: CopyKind,
     name: &'s str,
     copy: Option<&'s Copy>,
+    ruling: &'s Ruling,
 }
 
 impl Subject<'_, '_> {
@@ -165,10 +174,9 @@ impl Subject<'_, '_> {
 
     fn why_operator(&self) -> String {
         let owner = "the hosted cluster config operator writes this copy (hand it over with copies = \"manage\")";
-        let complaint = hosted(self.context).find_map(|hosted| hosted.complaints.first());
-        match complaint {
-            Some(complaint) => format!("{owner}; {}", complaint.message),
-            None => format!("{owner}; no condition says why it hasn't"),
+        match speaking_of_copy(self.context, self.name, self.ruling).first() {
+            Some((_, complaint)) => format!("{owner}; {}", complaint.message),
+            None => format!("{owner}; no condition says why"),
         }
     }
 
@@ -185,17 +193,27 @@ impl Subject<'_, '_> {
         ActionDraft { selected, stake, rests_on: self.rests_on(), ..ActionDraft::new(NAME, target, change, reason) }
     }
 
-    /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.
     fn rests_on(&self) -> Vec<CollectionId> {
-        let guest = &self.context.guest.name;
-        let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
-        ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
-        if let Ok(by) = &self.context.home {
-            ids.push(HOSTED_CLUSTER.collection_at(&by.cluster, self.context.view));
-            ids.push(CONTROL_PLANE.collection_at(&by.cluster, self.context.view));
-        }
+        let mut ids = vec![copies_id(&self.context.guest.name, self.kind)];
+        ids.extend(referrers(self.context, self.kind));
         ids
     }
+}
+
+/// Everything that could hold a reference to an object, or say that it is the user's own.
+pub fn referrers(context: &CheckContext<'_>, kind: CopyKind) -> Vec<CollectionId> {
+    let guest = &context.guest.name;
+    let mut ids = vec![CollectionId::all(guest, AUTHENTICATION)];
+    ids.extend(kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
+    if let Ok(by) = &context.home {
+        ids.push(HOSTED_CLUSTER.collection_at(&by.cluster, context.view));
+        ids.push(CONTROL_PLANE.collection_at(&by.cluster, context.view));
+    }
+    // A day-2 stub protects the guest's Secret.
+    if let (CopyKind::Secret, Some((cluster, namespace))) = (kind, context.source_namespace()) {
+        ids.push(sources_id(cluster, kind, namespace));
+    }
+    ids
 }
 
 /// The object as a person reads it, secrets as lengths.

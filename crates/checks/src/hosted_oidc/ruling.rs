@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::verdict::{Code, Verdict};
+use trueup_core::engine::State;
 use trueup_core::world::Gap;
 
 /// A verdict with what it rests on.
@@ -10,6 +11,8 @@ use trueup_core::world::Gap;
 pub struct Ruling {
     pub verdict: Verdict,
     pub codes: Vec<Code>,
+    /// Codes of a HostedCluster's spec and conditions, as the checks of an Authentication spell them.
+    pub spec_codes: Vec<&'static str>,
     /// What is not known, for `unknown`.
     pub gap: Option<Gap>,
     pub until: Option<Timestamp>,
@@ -17,7 +20,7 @@ pub struct Ruling {
 
 impl Ruling {
     pub fn new(verdict: Verdict) -> Self {
-        Self { verdict, codes: Vec::new(), gap: None, until: None }
+        Self { verdict, codes: Vec::new(), spec_codes: Vec::new(), gap: None, until: None }
     }
 
     pub fn with(mut self, code: Code) -> Self {
@@ -27,9 +30,25 @@ impl Ruling {
         self
     }
 
-    /// What is left of an orphan elsewhere: shown, never acted on.
-    pub fn leftover() -> Self {
-        Self::new(Verdict::Leftover)
+    pub fn has(&self, code: Code) -> bool {
+        self.codes.contains(&code)
+    }
+
+    /// The verdict's state; an object that only its name points to is listed until it is accepted.
+    pub fn state(&self) -> State {
+        match self.verdict {
+            Verdict::Foreign if self.has(Code::NamePattern) => State::Unknown,
+            verdict => verdict.state(),
+        }
+    }
+
+    /// All codes as plans spell them, sorted.
+    pub fn words(&self) -> Vec<&'static str> {
+        let own = self.codes.iter().map(|code| code.as_str());
+        let mut words: Vec<&'static str> = own.chain(self.spec_codes.iter().copied()).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
     }
 
     pub fn unknown(gap: Gap) -> Self {

@@ -1,13 +1,26 @@
 //! This check's own table in the config.
 
+use std::time::Duration;
+
 use trueup_core::engine::glob::Glob;
 
+/// A console operator that runs reports its client on every sync, which takes minutes at most.
+const CLIENT_GRACE: Duration = Duration::from_secs(60 * 60);
+
 /// `[domains.hosted-oidc]`
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     pub copies: Copies,
     /// Names worth a look although nothing marks them. Never deletable by that alone.
     pub name_patterns: Vec<Glob>,
+    /// How long a client counts as in use after it was last reported.
+    pub client_grace: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { copies: Copies::default(), name_patterns: Vec::new(), client_grace: CLIENT_GRACE }
+    }
 }
 
 /// Who writes missing and stale copies.
@@ -26,7 +39,7 @@ use super::super::{SettingsProblem, SettingsTable};
 /// How the registry makes this check.
 pub const ENTRY: Entry = Entry {
     name: super::NAME,
-    known_keys: &["copies", "name_patterns"],
+    known_keys: &["client_grace", "copies", "name_patterns"],
     build: |table| Ok(Box::new(super::HostedOidc::new(Settings::read(table)?))),
 };
 
@@ -36,6 +49,10 @@ impl Settings {
         let mut problems = Vec::new();
         let words = [("observe", Copies::Observe), ("manage", Copies::Manage)];
         let copies = table.take_choice("copies", &words).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        let client_grace = table.take_duration("client_grace").unwrap_or_else(|problem| {
             problems.push(problem);
             None
         });
@@ -50,6 +67,10 @@ impl Settings {
                 Err(error) => problems.push(SettingsProblem::at(text.span(), format!("`name_patterns`: {error}"))),
             }
         }
-        if problems.is_empty() { Ok(Self { copies: copies.unwrap_or_default(), name_patterns }) } else { Err(problems) }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let client_grace = client_grace.unwrap_or(CLIENT_GRACE);
+        Ok(Self { copies: copies.unwrap_or_default(), name_patterns, client_grace })
     }
 }

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::context::CheckContext;
-use super::judge::rule;
-use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind};
+use super::hosted_cluster::{self, HostedContext};
+use super::leftovers::{is_orphan, marked_sources, mirrors, orphans, rule_source};
+use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER};
+use super::ownership::{mirror_proofs, proofs, source_proofs};
+use super::settings::Settings;
 use super::verdict::Verdict;
 use super::{HostedOidc, NAME};
 use crate::ContextCache;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{ClusterName, View};
+use trueup_core::world::{ClusterName, HostedBy, Namespace, ObjectName, View};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -23,14 +26,22 @@ pub enum ResolvedSubject<'a> {
     Collection { context: Rc<CheckContext<'a>>, kind: CopyKind },
     /// The console's mirror of a CA in a guest.
     ConsoleMirror { context: Rc<CheckContext<'a>> },
-    /// An object in a control plane's namespace that is called like an orphan of this guest.
+    /// An object in the control plane's namespace of this guest.
     ControlPlaneNamespace { context: Rc<CheckContext<'a>>, kind: CopyKind },
+    /// A HostedCluster of a management cluster.
+    HostedCluster { context: Box<HostedContext<'a>> },
 }
 
 impl<'a> ResolvedSubject<'a> {
     pub fn of(subject: &SubjectId, contexts: &ContextCache<'a, HostedOidc>) -> Option<Self> {
-        let kind = CopyKind::of(subject.kind)?;
         let namespace = subject.namespace.as_deref()?;
+        if subject.kind == HOSTED_CLUSTER.kind {
+            let (cluster, name) = (subject.cluster.clone(), ObjectName::new(subject.name.as_str()));
+            let by = HostedBy { cluster, namespace: Namespace::new(namespace), name };
+            let context = Box::new(HostedContext::of(contexts.view, by)?);
+            return Some(Self::HostedCluster { context });
+        }
+        let kind = CopyKind::of(subject.kind)?;
         if let Some(context) = contexts.of(&subject.cluster) {
             match (namespace, kind, subject.name.as_str()) {
                 (COPIES_NAMESPACE, _, WHOLE_COLLECTION) => return Some(Self::Collection { context, kind }),
@@ -42,10 +53,35 @@ impl<'a> ResolvedSubject<'a> {
         let is_here = |context: &CheckContext<'_>| {
             context.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
         };
-        // One guest may be known under two names: an orphan seen through either leaves the same thing here.
-        let mut guests = contexts.fleet.all().iter();
-        let context = guests.find(|context| is_here(context) && is_orphan(context, kind, &subject.name))?;
-        Some(Self::ControlPlaneNamespace { context: context.clone(), kind })
+        // One guest may be known under two names: what is known through either counts.
+        let settings = &contexts.check.settings;
+        let here: Vec<_> = contexts.fleet.all().iter().filter(|context| is_here(context)).collect();
+        let is_known = |context: &CheckContext<'_>| {
+            let ruling = rule_source(context, kind, &subject.name, settings);
+            ruling.is_some_and(|ruling| ruling.verdict != Verdict::Unknown)
+        };
+        let orphaned = here.iter().find(|context| is_orphan(context, kind, &subject.name, settings));
+        let context = orphaned.or_else(|| here.iter().find(|context| is_known(context))).or(here.first())?;
+        Some(Self::ControlPlaneNamespace { context: (*context).clone(), kind })
+    }
+}
+
+impl ResolvedSubject<'_> {
+    /// The independent proofs that the subject is the platform's, one line each.
+    pub fn proofs(&self, name: &str) -> Vec<String> {
+        match self {
+            Self::Copy { context, kind } => {
+                let copy = context.copies(*kind).get(&context.copy_key(name)).present();
+                copy.map_or_else(Vec::new, |copy| proofs(context, *kind, name, copy))
+            }
+            Self::ConsoleMirror { context } => context.console_mirror(name).map_or_else(Vec::new, mirror_proofs),
+            Self::ControlPlaneNamespace { context, kind } => {
+                let (Ok(by), Some(mark)) = (&context.home, context.source(*kind, name).seen) else { return Vec::new() };
+                let content = context.current_content(*kind, name, mark);
+                content.map_or_else(|_| Vec::new(), |content| source_proofs(*kind, by, mark, content))
+            }
+            Self::Collection { .. } | Self::HostedCluster { .. } => Vec::new(),
+        }
     }
 }
 
@@ -57,16 +93,20 @@ pub fn guests(view: View<'_>) -> impl Iterator<Item = CheckContext<'_>> {
 /// The subjects of one cluster: as a guest, and as a management cluster that holds leftovers of its guests.
 pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> BTreeSet<SubjectId> {
     let mut subjects = BTreeSet::new();
+    let settings = &contexts.check.settings;
     if let Some(context) = contexts.of(cluster) {
         for kind in CopyKind::ALL {
-            guest_subjects(&context, kind, &mut subjects);
+            guest_subjects(&context, kind, settings, &mut subjects);
         }
     }
     for context in hosted_by(cluster, contexts.view) {
         for kind in CopyKind::ALL {
-            subjects.extend(orphans(&context, kind).filter_map(|name| source_subject(&context, kind, name)));
+            let names = marked_sources(&context, kind).chain(orphans(&context, kind, settings));
+            let left = names.filter(|name| rule_source(&context, kind, name, settings).is_some());
+            subjects.extend(left.filter_map(|name| possible_source_subject(&context, kind, name)));
         }
     }
+    subjects.extend(hosted_cluster::all(contexts.view, cluster).iter().map(hosted_cluster_subject));
     subjects
 }
 
@@ -77,7 +117,7 @@ pub fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Ite
     contexts.filter(move |context| context.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
 }
 
-fn guest_subjects(context: &CheckContext<'_>, kind: CopyKind, subjects: &mut BTreeSet<SubjectId>) {
+fn guest_subjects(context: &CheckContext<'_>, kind: CopyKind, settings: &Settings, subjects: &mut BTreeSet<SubjectId>) {
     let guest = &context.guest.name;
     let copies = context.copies(kind);
     if !copies.is_complete() {
@@ -90,31 +130,27 @@ fn guest_subjects(context: &CheckContext<'_>, kind: CopyKind, subjects: &mut BTr
         subjects.extend(names.map(|name| subject(guest, kind, COPIES_NAMESPACE, name)));
     }
     if kind.is_mirrored() {
-        let mirrored = orphans(context, kind).filter(|name| context.console_mirror(name).is_some());
-        subjects.extend(mirrored.map(|name| subject(guest, kind, CONSOLE_NAMESPACE, name)));
+        let orphaned = orphans(context, kind, settings).filter(|name| context.console_mirror(name).is_some());
+        subjects.extend(mirrors(context).chain(orphaned).map(|name| subject(guest, kind, CONSOLE_NAMESPACE, name)));
     }
-}
-
-/// The names of one kind that this guest's judgement calls orphans.
-fn orphans<'s>(context: &'s CheckContext<'_>, kind: CopyKind) -> impl Iterator<Item = &'s str> {
-    let names = context.copies(kind).iter().map(|(key, _)| key.name.as_str());
-    names.filter(move |name| is_orphan(context, kind, name))
-}
-
-/// Whether the name is an orphan. Patterns mark foreign objects alone, so none are needed.
-pub fn is_orphan(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> bool {
-    let ruling = rule(context, kind, name, &[]);
-    ruling.is_some_and(|ruling| matches!(ruling.verdict, Verdict::OrphanCertain | Verdict::OrphanProbable))
-}
-
-fn source_subject(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option<SubjectId> {
-    context.source(kind, name).seen?;
-    possible_source_subject(context, kind, name)
 }
 
 pub fn possible_source_subject(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option<SubjectId> {
     let (cluster, namespace) = context.source_namespace()?;
     Some(subject(cluster, kind, namespace, name))
+}
+
+/// The subject of a HostedCluster.
+pub fn hosted_cluster_subject(by: &HostedBy) -> SubjectId {
+    SubjectId {
+        domain: NAME,
+        cluster: by.cluster.clone(),
+        api_version: HOSTED_CLUSTER.api_version(&HOSTED_CLUSTER),
+        kind: HOSTED_CLUSTER.kind,
+        namespace: Some(by.namespace.to_string()),
+        name: by.name.to_string(),
+        cloud: None,
+    }
 }
 
 pub fn subject(cluster: &ClusterName, kind: CopyKind, namespace: &str, name: &str) -> SubjectId {

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{CheckContext, owned_planes, possible_homes};
 use super::facts::HostedCluster;
+use super::hosted_cluster::{self, hosted_by};
 use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
-use super::subjects::{hosted_by, possible_source_subject, subject};
+use super::subjects::{hosted_by as guests_of, hosted_cluster_subject, possible_source_subject, subject};
 use crate::Touched;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{
@@ -39,8 +40,8 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
                 fleet.touch_managers(&mut touched.clusters);
             }
-            Change::Collection { id, .. } => match sources_of(id) {
-                Some(namespace) => fleet.touch_sources(id, namespace, &mut touched),
+            Change::Collection { id, what } => match sources_of(id) {
+                Some(namespace) => fleet.touch_sources(id, what, namespace, &mut touched),
                 None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
             },
             Change::Cluster(name) => {
@@ -62,6 +63,8 @@ struct Fleet<'a> {
     topology: OnceCell<Vec<(&'a ClusterName, Option<ClusterName>)>>,
     /// Guests by management cluster and namespace of their sources.
     sources: BTreeMap<ClusterName, BTreeMap<String, Vec<&'a ClusterName>>>,
+    /// HostedClusters by management cluster and namespace.
+    hosted: BTreeMap<ClusterName, BTreeMap<Namespace, Vec<HostedBy>>>,
     /// Clusters whose neighbours were touched.
     done: BTreeSet<ClusterName>,
     managers: Managers,
@@ -76,8 +79,8 @@ enum Managers {
 
 impl<'a> Fleet<'a> {
     fn new(view: View<'a>) -> Self {
-        let (topology, sources, done) = (OnceCell::new(), BTreeMap::new(), BTreeSet::new());
-        Self { view, topology, sources, done, managers: Managers::Untouched }
+        let (topology, sources, hosted) = (OnceCell::new(), BTreeMap::new(), BTreeMap::new());
+        Self { view, topology, sources, hosted, done: BTreeSet::new(), managers: Managers::Untouched }
     }
 
     fn topology(&self) -> &[(&'a ClusterName, Option<ClusterName>)] {
@@ -140,22 +143,43 @@ impl<'a> Fleet<'a> {
         all
     }
 
-    /// What is in a control plane's namespace touches the guest it belongs to, and what that guest left there. A guest's
-    /// own namespaces touch its neighbours.
-    fn touch_sources(&mut self, id: &CollectionId, namespace: &Namespace, touched: &mut Touched) {
+    /// What is in a control plane's namespace touches itself, the guest it belongs to and what that guest left there; what is in
+    /// the namespace of HostedClusters touches those. A guest's own namespaces touch its neighbours.
+    fn touch_sources(&mut self, id: &CollectionId, what: &What, namespace: &Namespace, touched: &mut Touched) {
         let view = self.view;
         if !self.sources.contains_key(&id.cluster) {
             self.sources.insert(id.cluster.clone(), self.sources_in(&id.cluster));
         }
-        let by_namespace = &self.sources[&id.cluster];
-        for guest in by_namespace.get(namespace.as_str()).into_iter().flatten() {
+        let guests = self.sources[&id.cluster].get(namespace.as_str()).into_iter().flatten();
+        for guest in guests {
             touched.clusters.insert((*guest).clone());
             touch_leftovers(guest, view, &mut touched.subjects);
+            match what {
+                What::Keys(keys) => {
+                    let kind = CopyKind::of(id.resource.kind);
+                    let own =
+                        |key: &Key| kind.map(|kind| subject(&id.cluster, kind, namespace.as_str(), key.name.as_str()));
+                    touched.subjects.extend(keys.iter().filter_map(own));
+                }
+                // What is no longer there is not known: every leftover of the cluster is looked at again.
+                What::Everything => drop(touched.clusters.insert(id.cluster.clone())),
+            }
         }
+        let hosted = self.hosted.entry(id.cluster.clone()).or_insert_with(|| by_namespace(view, &id.cluster));
+        touched.subjects.extend(hosted.get(namespace).into_iter().flatten().map(hosted_cluster_subject));
         if CheckContext::of(view, &id.cluster).is_some() {
             self.touch_neighbours(&id.cluster, &mut touched.clusters);
         }
     }
+}
+
+/// The HostedClusters of a management cluster by their namespace, where their references are looked for.
+fn by_namespace(view: View<'_>, cluster: &ClusterName) -> BTreeMap<Namespace, Vec<HostedBy>> {
+    let mut all: BTreeMap<Namespace, Vec<HostedBy>> = BTreeMap::new();
+    for by in hosted_cluster::all(view, cluster) {
+        all.entry(by.namespace.clone()).or_default().push(by);
+    }
+    all
 }
 
 /// The namespace that a collection of copied kinds is read in.
@@ -178,11 +202,10 @@ fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut 
     }
 }
 
-/// A HostedCluster touches the guests that say it is theirs.
+/// A HostedCluster touches itself and the guests that say it is theirs.
 fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
-    for key in keys {
-        let Some(namespace) = key.namespace.clone() else { continue };
-        let by = HostedBy { cluster: id.cluster.clone(), namespace, name: key.name.clone() };
+    for by in keys.iter().filter_map(|key| hosted_by(&id.cluster, key)) {
+        touched.subjects.insert(hosted_cluster_subject(&by));
         for guest in view.guests_at(&by) {
             touched.clusters.insert(guest.clone());
             touch_leftovers(guest, view, &mut touched.subjects);
@@ -197,7 +220,7 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, 
     // Several guests of one control plane: one that is known under two names.
     let mut usual: BTreeMap<Key, Vec<CheckContext<'_>>> = BTreeMap::new();
     let owned = owned_planes(view, &id.cluster);
-    for context in hosted_by(&id.cluster, view) {
+    for context in guests_of(&id.cluster, view) {
         if let Some(key) = context.settled_control_plane(&owned) {
             usual.entry(key).or_default().push(context);
         }
@@ -208,6 +231,7 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, 
                 for context in contexts {
                     touched.clusters.insert(context.guest.name.clone());
                     touch_leftovers(&context.guest.name, view, &mut touched.subjects);
+                    touched.subjects.extend(context.home.as_ref().ok().map(hosted_cluster_subject));
                 }
             }
             None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
@@ -219,9 +243,11 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, 
 fn touch_leftovers(guest: &ClusterName, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
     let Some(context) = CheckContext::of(view, guest) else { return };
     for kind in CopyKind::ALL {
-        let copies = context.copies(kind);
-        let names = copies.iter().map(|(key, _)| key.name.as_str());
-        subjects.extend(names.filter_map(|name| possible_source_subject(&context, kind, name)));
+        let copies = context.copies(kind).iter().map(|(key, _)| key.name.as_str());
+        let sources = context.sources(kind).into_iter().flat_map(|reading| reading.iter());
+        // Whether the name is in a spec may have been decided by the old one.
+        let marked = sources.filter(|(_, mark)| mark.is_platforms()).map(|(key, _)| key.name.as_str());
+        subjects.extend(copies.chain(marked).filter_map(|name| possible_source_subject(&context, kind, name)));
     }
 }
 

@@ -17,6 +17,11 @@ trueup_core::named_enum! {
         OrphanCertain = "orphan-certain" => Extra,
         OrphanProbable = "orphan-probable" => Extra,
         Leftover = "leftover" => Extra,
+        // the HostedCluster
+        Valid = "valid" => Match,
+        Invalid = "invalid" => Error,
+        KasWouldRefuse = "kas-would-refuse" => Error,
+        Degraded = "degraded" => Error,
     }
 }
 
@@ -24,7 +29,9 @@ trueup_core::named_enum! {
     /// What else is worth knowing.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Code {
+        ClientStale = "client-stale",
         ClientStillCurrent = "client-still-current",
+        Day2 = "day-2",
         Deleting = "deleting",
         EmptySource = "empty-source",
         Gone = "gone",

@@ -18,6 +18,8 @@ pub struct Complaint {
     pub condition: Box<str>,
     /// `type=status reason: message`, as the controller wrote it.
     pub message: Box<str>,
+    /// The message alone, to look for names in it.
+    pub text: Box<str>,
 }
 
 impl Condition {
@@ -32,7 +34,7 @@ impl Condition {
     pub fn complaint(&self) -> Complaint {
         let (reason, message) =
             (self.reason.as_deref().unwrap_or_default(), self.message.as_deref().unwrap_or_default());
-        let message = format!("{}={} {reason}: {message}", self.name(), self.status());
-        Complaint { condition: self.name().into(), message: message.into() }
+        let whole = format!("{}={} {reason}: {message}", self.name(), self.status());
+        Complaint { condition: self.name().into(), message: whole.into(), text: message.into() }
     }
 }

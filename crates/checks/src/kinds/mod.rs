@@ -4,6 +4,7 @@
 //! by their presence, never by the version.
 //! Elsewhere: kinds that one check alone reads (`names` of that check).
 
+mod bundles;
 mod cluster_api;
 mod conditions;
 mod infrastructure;
@@ -14,6 +15,7 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
+pub use bundles::{Bundle, BundleOwner, CA_KEY};
 pub use cluster_api::{CapiCluster, CreationPhase, Endpoint, REGION_ANNOTATION, Reference, created};
 pub use conditions::{Complaint, Condition};
 pub use infrastructure::{Infrastructure, Topology};
@@ -92,6 +94,9 @@ pub const SECRET: Resource = core("Secret", "secrets");
 pub const CONFIG_MAP: Resource = core("ConfigMap", "configmaps");
 pub const INFRASTRUCTURE: Resource = config("Infrastructure", "infrastructures");
 pub const AUTHENTICATION: Resource = config("Authentication", "authentications");
+pub const CONSOLE_OPERATOR: Resource = operator("Console", "consoles");
+pub const DEPLOYMENT: Resource =
+    Resource { group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true };
 /// Config objects are singletons of this name.
 pub const SINGLETON: &str = "cluster";
 
@@ -137,6 +142,11 @@ pub const POWERVS_CLUSTER: Kind = kind!(
 
 pub const fn core(kind: &'static str, plural: &'static str) -> Resource {
     Resource { group: "", version: "v1", kind, plural, namespaced: true }
+}
+
+/// A kind of operator.openshift.io.
+pub const fn operator(kind: &'static str, plural: &'static str) -> Resource {
+    Resource { group: "operator.openshift.io", version: "v1", kind, plural, namespaced: false }
 }
 
 /// A kind of config.openshift.io.

@@ -131,6 +131,7 @@ fn unanswered<'a>(gap: Gap) -> Search<'a> {
         | GapCause::NotObserved
         | GapCause::Discovery
         | GapCause::CutShort
+        | GapCause::OverBudget
         | GapCause::Unreadable
         | GapCause::NotRecorded => Search::NotKnown(gap),
     }

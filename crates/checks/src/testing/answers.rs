@@ -98,10 +98,12 @@ impl fmt::Display for Answer {
 /// The states of each verdict as the reference lists them, on purpose not taken from the code.
 fn states_of(verdict: &str) -> &'static [&'static str] {
     match verdict {
-        "referenced" | "protected" | "foreign" | "valid" | "match" | "keep" | "available" | "owned" | "reference"
-        | "fresh" | "not-aws" | "skipped" => &["match"],
+        "referenced" | "protected" | "valid" | "match" | "keep" | "available" | "owned" | "reference" | "fresh"
+        | "not-aws" | "skipped" | "removable" => &["match"],
+        // A foreign object whose name matches a pattern is listed until it is accepted.
+        "foreign" => &["match", "unknown"],
         "missing-copy" | "missing" | "untagged" => &["missing"],
-        "leftover" | "orphan-certain" | "orphan-probable" | "extra" | "orphan" | "removable" => &["extra"],
+        "leftover" | "orphan-certain" | "orphan-probable" | "extra" | "orphan" => &["extra"],
         "stale-copy" | "drift" | "half-tagged" | "stale-owner" | "endpoint-drift" | "ca-drift" | "ca-rotating"
         | "behind-source" | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
         "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" | "waiting" => {
@@ -114,6 +116,10 @@ fn states_of(verdict: &str) -> &'static [&'static str] {
         "lockout"
         | "invalid"
         | "kas-would-refuse"
+        | "degraded"
+        | "not-ready"
+        | "namespace-terminating"
+        | "oauth-incomplete"
         | "source-missing"
         | "unreadable"
         | "exec-refused"

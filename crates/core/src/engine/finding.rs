@@ -47,6 +47,9 @@ pub struct SeenFrom {
     pub name: String,
 }
 
+/// Kinds with the name of another kind that the same check judges: ids spell them with their group.
+const KINDS_WITH_GROUP: [(&str, &str); 1] = [("Authentication", "operator.openshift.io")];
+
 /// The name of a subject that stands for a whole list. No object has it.
 const WHOLE_LIST: &str = "*";
 
@@ -111,7 +114,12 @@ impl std::fmt::Display for SubjectId {
             };
         }
         let namespace = self.namespace.as_deref().unwrap_or("_");
-        write!(f, "{}/{}/{}/{namespace}/{}", self.domain.0, self.cluster, self.kind, self.name)
+        write!(f, "{}/{}/{}", self.domain.0, self.cluster, self.kind)?;
+        let group = self.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        if KINDS_WITH_GROUP.contains(&(self.kind, group)) {
+            write!(f, ".{group}")?;
+        }
+        write!(f, "/{namespace}/{}", self.name)
     }
 }
 
@@ -220,6 +228,31 @@ mod tests {
                 assert_eq!(one.cmp(other), place.cmp(&other_place), "case: {case}");
                 assert_eq!(one.cmp(&other.clone()), place.cmp(&other_place), "case: {case}, shared bytes");
             }
+        }
+    }
+
+    #[test]
+    fn a_kind_that_shares_its_name_with_another_is_spelled_with_its_group() {
+        let id = |api_version: &'static str, kind: &'static str| SubjectId {
+            domain: CheckName("external-oidc"),
+            cluster: ClusterName::new("ocp"),
+            api_version,
+            kind,
+            namespace: None,
+            name: "cluster".to_owned(),
+            cloud: None,
+        };
+        let cases = [
+            ("config.openshift.io/v1", "Authentication", "external-oidc/ocp/Authentication/_/cluster"),
+            (
+                "operator.openshift.io/v1",
+                "Authentication",
+                "external-oidc/ocp/Authentication.operator.openshift.io/_/cluster",
+            ),
+            ("operator.openshift.io/v1", "KubeAPIServer", "external-oidc/ocp/KubeAPIServer/_/cluster"),
+        ];
+        for (api_version, kind, expected) in cases {
+            assert_eq!(id(api_version, kind).to_string(), expected, "case: {api_version} {kind}");
         }
     }
 

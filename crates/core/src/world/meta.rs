@@ -24,6 +24,23 @@ pub struct Meta {
     labels: Pairs,
     pub deletion_state: DeletionState,
     pub owners: Owners,
+    pub restoration: Restoration,
+}
+
+/// On an object that `trueup undo` put back: the plan and action whose delete was undone.
+pub const RESTORED_FROM: &str = "trueup/restored-from";
+
+/// Whether `trueup undo` put the object back. A delete of such an object is never selected by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restoration {
+    None,
+    ByUndo,
+}
+
+impl Restoration {
+    pub fn of(raw: &RawMeta<'_>) -> Self {
+        if raw.annotation(RESTORED_FROM).is_some() { Self::ByUndo } else { Self::None }
+    }
 }
 
 /// Whether deletion of the object was requested.
@@ -56,6 +73,7 @@ impl Meta {
             labels: pool.pairs(raw.labels.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))),
             deletion_state: DeletionState::of(raw),
             owners: if raw.owners.is_empty() { Owners::None } else { Owners::Some },
+            restoration: Restoration::of(raw),
         }
     }
 
@@ -74,6 +92,11 @@ impl Meta {
         self.label(key).map(|value| metadata_value(kind, key, value))
     }
 
+    /// Whether `trueup undo` put the object back.
+    pub fn is_restored(&self) -> bool {
+        self.restoration == Restoration::ByUndo
+    }
+
     pub fn is_terminating(&self) -> bool {
         self.deletion_state == DeletionState::Terminating
     }
@@ -82,11 +105,11 @@ impl Meta {
 impl fmt::Debug for Meta {
     /// Prints the keys of the labels without their values, which are secret on a Secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { uid, version, created, labels, deletion_state, owners } = self;
+        let Self { uid, version, created, labels, deletion_state, owners, restoration } = self;
         let labels: Vec<&str> = labels.iter().map(|(key, _)| key.as_ref()).collect();
         let mut shown = f.debug_struct("Meta");
         shown.field("uid", uid).field("version", version).field("created", created).field("labels", &labels);
-        shown.field("deletion_state", deletion_state).field("owners", owners).finish()
+        shown.field("deletion_state", deletion_state).field("owners", owners).field("restoration", restoration).finish()
     }
 }
 

@@ -29,7 +29,7 @@ pub use ibm_resource::IbmResourceKind;
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
 pub use interest::{CollectionId, Content, Interest, Scope, Selector};
 pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting};
-pub use meta::{DeletionState, Meta, Owners, Pairs, find};
+pub use meta::{DeletionState, Meta, Owners, Pairs, RESTORED_FROM, Restoration, find};
 pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner, SecretBytes};
 pub use shape::Obj;
 pub use view::{Reading, View, World};

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::names::{AUTH_CONFIG_ARGUMENT, WEBHOOK_ARGUMENT, WEBHOOK_VERSION_ARGUMENT};
 use super::super::spec::TrustedIssuer;
-use super::conditions::{Complaint, complaints};
+use super::conditions::{OperatorComplaint, complaints};
 use trueup_core::world::{Fact, Interner, Misfit, Obj, RawObject, ResourceVersion, Uid};
 
 /// What is kept of it.
@@ -18,7 +18,7 @@ pub struct KubeApiServer {
     /// Issuers of service account tokens that are trusted.
     pub issuers: Vec<TrustedIssuer>,
     pub observed: ObservedConfig,
-    pub complaints: Box<[Complaint]>,
+    pub complaints: Box<[OperatorComplaint]>,
 }
 
 /// One control plane node in a rollout.

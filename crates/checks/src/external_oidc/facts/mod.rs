@@ -9,10 +9,10 @@ mod kube_api_server;
 mod maps;
 mod marks;
 
-pub use crate::kinds::{Infrastructure, Topology};
+pub use crate::kinds::{Bundle, BundleOwner, Infrastructure, Topology};
 pub use bindings::{Binding, Named};
-pub use conditions::{Complaint, OperatorStatus};
+pub use conditions::{OperatorComplaint, OperatorStatus};
 pub use gates::{FeatureGates, Release};
 pub use kube_api_server::{KubeApiServer, Node, ObservedConfig};
-pub use maps::{Argument, Bundle, BundleOwner, ConfigFile, Metadata, Webhook};
-pub use marks::{ClientSecret, Mark};
+pub use maps::{Argument, ConfigFile, KasConfig, Metadata, OauthFile, Webhook};
+pub use marks::{ClientSecret, Mark, NamespaceState, Readiness};

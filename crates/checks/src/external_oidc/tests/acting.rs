@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::super::CrdRemoval;
 use super::super::stack::{PARTS, Turn};
 use super::*;
-use trueup_core::engine::{ActionDraft, Stake, Undo, Verb};
+use trueup_core::engine::{ActionDraft, Stake, Tier, Undo, Verb, tier};
+use trueup_core::world::RiskClass;
 
 fn drafts(given: &Given) -> BTreeMap<String, ActionDraft> {
     let judged = given.judged();
@@ -23,7 +25,7 @@ fn auth_config_is_applied_with_its_exact_bytes() {
     let draft = drafts(&absent.managed()).remove("ConfigMap/openshift-config-managed/auth-config").unwrap();
     assert_eq!(draft.verb(), Verb::Apply);
     assert_eq!(draft.change.to_json(), json!({ "data": { "auth-config.json": RENDERED } }));
-    assert_eq!((draft.undo, draft.stake), (Undo::DeleteWhatWasCreated, Stake::Reversible));
+    assert_eq!((draft.undo, draft.stake), (Undo::DeleteWhatWasCreated, Stake::Ownership));
     assert_eq!(draft.target.uid, None);
     assert!(draft.diff.contains("+       \"kind\": \"AuthenticationConfiguration\""), "{}", draft.diff);
 
@@ -108,14 +110,47 @@ fn an_operator_that_complains_is_quoted() {
     assert!(why.contains("ExternalOIDCControllerDegraded=True SyncError: no route to host"), "{why}");
     let quiet = drafts(&given().without_in("openshift-config-managed", "auth-config"));
     let why = &quiet["ConfigMap/openshift-config-managed/auth-config"].blocked_by[0].why;
-    assert!(why.ends_with("no condition says why it hasn't"), "{why}");
+    assert!(why.ends_with("no condition says why"), "{why}");
 }
 
 #[test]
 fn the_definition_is_the_gravest_thing_and_never_ticked() {
     let name = "CustomResourceDefinition/_/rolebindingrestrictions.authorization.openshift.io";
-    let draft = drafts(&given().managed()).remove(name).unwrap();
+    let mut offered = given().managed();
+    offered.settings.crd_removal = CrdRemoval::Offered;
+    let draft = drafts(&offered).remove(name).unwrap();
     assert_eq!((draft.stake, draft.selected), (Stake::Irreversible, false));
+}
+
+#[test]
+fn writing_or_deleting_auth_config_is_tier_3_and_says_how_many_api_servers_restart() {
+    let extra = |namespace: &str| integrated().file(namespace, "auth-config", RENDERED);
+    let cases = [
+        ("write", given().without_in("openshift-config-managed", "auth-config"), "openshift-config-managed"),
+        ("copy", given().without_in("openshift-kube-apiserver", "auth-config"), "openshift-kube-apiserver"),
+        ("delete", extra("openshift-config-managed"), "openshift-config-managed"),
+        ("delete the copy", extra("openshift-kube-apiserver"), "openshift-kube-apiserver"),
+    ];
+    for (case, given, namespace) in cases {
+        let draft = drafts(&given).remove(&format!("ConfigMap/{namespace}/auth-config")).unwrap();
+        for class in [RiskClass::Dev, RiskClass::Prod] {
+            assert_eq!(tier(&draft, class), Tier::T3, "case: {case}");
+        }
+        assert!(draft.diff.contains("restarts 3 API servers"), "case: {case}: {}", draft.diff);
+    }
+}
+
+#[test]
+fn what_undo_put_back_is_not_ticked_again() {
+    let restored = json!({ "metadata": { "annotations": { "trueup/restored-from": "1a2b3c4d/a1" } } });
+    let part = given().object("v1", "Service", Some("openshift-authentication"), "oauth-openshift", restored.clone());
+    let answer = part.managed().about("Service/openshift-authentication/oauth-openshift");
+    assert_eq!(answer, "leftover restored → delete offered oidc-available");
+    let mut file = restored;
+    file["data"] = json!({ "auth-config.json": "{}" });
+    let file = integrated().object("v1", "ConfigMap", Some("openshift-config-managed"), "auth-config", file);
+    let answer = file.managed().about("ConfigMap/openshift-config-managed/auth-config");
+    assert_eq!(answer, "extra restored → delete offered oidc-not-wanted");
 }
 
 #[test]

@@ -192,7 +192,11 @@ fn the_observed_config_follows_the_type_and_what_has_been_copied() {
         [
             ("OIDC", given(), "match"),
             ("OAuth", integrated(), "match"),
-            ("nothing observed, OAuth", integrated().set("KubeAPIServer", "spec.observedConfig", json!(null)), "match"),
+            (
+                "nothing observed, OAuth",
+                integrated().set("KubeAPIServer", "spec.observedConfig", json!(null)),
+                "drift webhook-arg",
+            ),
             (
                 "OIDC, all as before",
                 observed(given(), all),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::CrdRemoval;
 use super::super::stack::{Fate, PARTS, Part, Turn};
 use super::super::subjects::ResolvedSubject;
 use super::*;
@@ -104,7 +105,7 @@ fn what_upstream_keeps_is_no_subject() {
         .secret("openshift-authentication", "v4-0-config-system-router-certs", json!({}))
         .config_map("openshift-authentication", "audit", json!({}))
         .secret("openshift-oauth-apiserver", "openshift-authenticator-certs", json!({}))
-        .object("v1", "Namespace", None, "openshift-authentication", json!({}));
+        .object("v1", "Namespace", None, "openshift-etcd", json!({}));
     assert_eq!(kept.judged().answers.len(), given().judged().answers.len());
 }
 
@@ -125,7 +126,10 @@ fn the_table_is_the_one_of_the_facts() {
 
 #[test]
 fn the_definition_of_restrictions_is_kept_until_oidc_is_there_and_nobody_has_any() {
-    let removable = "removable → delete offered oidc-available blocked:operator-owned";
+    let offered = |mut given: Given| {
+        given.settings.crd_removal = CrdRemoval::Offered;
+        given
+    };
     let list = "authorization.openshift.io/v1/rolebindingrestrictions";
     let definitions = "apiextensions.k8s.io/v1/customresourcedefinitions";
     let name = "rolebindingrestrictions.authorization.openshift.io";
@@ -139,7 +143,16 @@ fn the_definition_of_restrictions_is_kept_until_oidc_is_there_and_nobody_has_any
             ("OIDC on its way, none", rolling_out(), "keep"),
             ("OIDC on its way, some", rolling_out().restriction("a", "b"), "blocks-oidc"),
             ("OIDC there, some", given().restriction("a", "b"), "blocks-oidc"),
-            ("OIDC there, none", given(), removable),
+            ("OIDC there, none", given(), "removable"),
+            ("OIDC there, handed over", given().managed(), "removable"),
+            ("removal offered, not handed over", offered(given()), "removable"),
+            ("both", offered(given().managed()), "removable → delete offered oidc-available"),
+            ("OAuth wanted, no definition", integrated().without("CustomResourceDefinition", name), "missing"),
+            (
+                "None wanted, no definition",
+                given().spec(json!({ "type": "None" })).without("CustomResourceDefinition", name),
+                "match",
+            ),
             ("OIDC there, list not complete", given().incomplete(list), "unknown"),
             ("availability not known, none", given().nodes(&[]), "unknown"),
             ("no definition", given().without("CustomResourceDefinition", name), "match"),
@@ -158,5 +171,5 @@ fn restrictions_that_nobody_enforces_are_named() {
     let given = (0..10).fold(given(), |given, number| given.restriction("team", &format!("r{number}")));
     let judged = given.judged();
     let summary = &judged.find(DEFINITION).unwrap().explanation.summary;
-    assert!(summary.contains("team/r0, team/r1") && summary.ends_with("and 2 more"), "{summary}");
+    assert!(summary.contains("team/r0, team/r1") && summary.contains("and 2 more;"), "{summary}");
 }

@@ -1,9 +1,9 @@
 //! The clients of components: these are never refused, but without them the console has no login.
 
-use super::super::check::{Inputs, Presence};
+use super::super::check::{Inputs, Presence, References};
 use super::super::problem::WarningCode;
 use super::super::spec::{Component, Provider};
-use super::Findings;
+use super::{About, Findings};
 
 /// Where console and cli are registered.
 const CONSOLE_NAMESPACE: &str = "openshift-console";
@@ -24,16 +24,21 @@ pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &
         }
         let is_console = namespace == CONSOLE_NAMESPACE && name == "console";
         let path = format!("{at}.clientSecret.name");
-        match &client.secret {
-            Some(secret) if (inputs.secret)(secret) == Presence::Absent => {
-                let message = "there is no such Secret in openshift-config";
-                findings.warn(WarningCode::ClientSecretMissing, path, secret, message);
+        let looked_up = client.secret.as_deref().map(|secret| (secret, (inputs.secret)(secret)));
+        match (looked_up, inputs.references) {
+            (Some((secret, Presence::Absent)), references) => {
+                let message = format!("there is no such Secret in {}", references.namespace());
+                findings.warn(WarningCode::ClientSecretMissing, path, secret, &message);
             }
-            None if is_console => {
+            (Some((secret, Presence::Unknown)), References::HostedCluster { namespace }) => {
+                let message = format!("{path}: whether there is a Secret {namespace}/{secret} is not known");
+                findings.unknown(About::Writing, message);
+            }
+            (None, _) if is_console => {
                 let message = "the console needs a client secret and none is named";
                 findings.warn(WarningCode::ClientSecretMissing, path, "", message);
             }
-            Some(_) | None => {}
+            (Some((_, Presence::Present | Presence::Unknown)) | None, _) => {}
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &
                 Refuser::Operator,
                 format!("{at}.issuerCertificateAuthority.name"),
                 name,
-                format!("the bundle in openshift-config/{name} is of no use: {bad}"),
+                format!("the bundle in {}/{name} is of no use: {bad}", inputs.references.namespace()),
             );
         }
     }
@@ -168,18 +168,19 @@ pub(super) fn certificate_authority<'a>(
     name: &str,
     path: &str,
 ) -> Option<&'a str> {
+    let namespace = inputs.references.namespace();
     match (inputs.ca)(name) {
         CaBundle::Text(bundle) => return Some(bundle),
         CaBundle::Absent => {
-            let why = format!("there is no ConfigMap openshift-config/{name}");
+            let why = format!("there is no ConfigMap {namespace}/{name}");
             findings.problem(Code::CaConfigmapMissing, Refuser::Operator, path, name, why);
         }
         CaBundle::KeyMissing => {
-            let why = format!("ConfigMap openshift-config/{name} has no text under ca-bundle.crt");
+            let why = format!("ConfigMap {namespace}/{name} has no text under ca-bundle.crt");
             findings.problem(Code::CaKeyMissing, Refuser::Operator, path, name, why);
         }
         CaBundle::Unknown => {
-            let message = format!("{path}: what ConfigMap openshift-config/{name} holds is not known");
+            let message = format!("{path}: what ConfigMap {namespace}/{name} holds is not known");
             findings.unknown(About::Writing, message);
         }
     }

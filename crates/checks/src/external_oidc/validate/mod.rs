@@ -13,7 +13,7 @@ mod mappings;
 mod rules;
 mod sources;
 
-use super::check::Inputs;
+use super::check::{Inputs, Provenance};
 use super::gates::Gate;
 use super::problem::{Code, Problem, Refuser, Warning, WarningCode};
 use trueup_cel::{CHARS_MAX as EXPRESSION_CHARS_MAX, CelError, Program, Scope};
@@ -47,10 +47,14 @@ pub enum About {
 /// Where providers stand in the object.
 pub const PROVIDERS: &str = "spec.oidcProviders";
 
-/// Looks at every rule.
+/// Looks at every rule. Providers are judged with type OIDC alone.
 pub fn validate(inputs: &Inputs<'_>) -> Findings {
     let mut findings = Findings::default();
     let spec = inputs.authentication;
+    unknown_fields(&mut findings, inputs);
+    if !spec.is_oidc() {
+        return findings;
+    }
     match spec.providers.len() {
         0 => findings.problem(
             Code::NoProviders,
@@ -86,6 +90,25 @@ pub fn validate(inputs: &Inputs<'_>) -> Findings {
         );
     }
     findings
+}
+
+/// Fields that no CRD has: refused from a file, and dropped or newer than this program in a stored object.
+fn unknown_fields(findings: &mut Findings, inputs: &Inputs<'_>) {
+    let is_judged = |path: &str| inputs.authentication.is_oidc() || !path.starts_with("oidcProviders");
+    for field in inputs.unknown_fields.iter().filter(|field| is_judged(&field.path)) {
+        let path = format!("spec.{}", field.path);
+        let meant = field.nearest.map(|known| format!("; did you mean {known}?")).unwrap_or_default();
+        match inputs.provenance {
+            Provenance::File => {
+                let why = format!("no Authentication has this field{meant}");
+                findings.problem(Code::UnknownField, Refuser::Schema, path, "", why);
+            }
+            Provenance::Stored => {
+                let message = format!("this program does not know the field and ignores it{meant}");
+                findings.warn(WarningCode::UnknownField, path, "", &message);
+            }
+        }
+    }
 }
 
 /// Values longer than this are cut in problems: CA bundles and long expressions say nothing more to a person.

@@ -92,7 +92,9 @@ fn cel_rule(findings: &mut Findings, body: Option<&CelRule>, before: &[ClaimRule
     if let Some(expression) = filled(body.expression.as_deref()).filter(|_| before.iter().any(same)) {
         duplicate(findings, &path, expression, "a rule before has the same expression");
     }
-    findings.compile(&path, body.expression.as_deref(), Scope::Claims, Wants::Bool)
+    // A rule that is not a bool never runs, so it looks at nothing.
+    let program = findings.compile(&path, body.expression.as_deref(), Scope::Claims, Wants::Bool);
+    program.filter(Program::is_bool)
 }
 
 fn duplicate(findings: &mut Findings, path: &str, value: &str, why: &str) {

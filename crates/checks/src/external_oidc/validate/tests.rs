@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::check::{CaBundle, Checked, Inputs, Presence, Verdict, check};
+use super::super::check::{CaBundle, Checked, Inputs, Presence, Provenance, References, Verdict, check};
+use super::super::fields::unknown_fields;
 use super::super::gates::{Gate, Gates};
 use super::super::problem::{Code, Refuser, WarningCode};
 use super::super::spec::{AuthSpec, ClientStatus, Component, TrustedIssuer};
@@ -23,6 +24,8 @@ pub struct Given {
     issuers: Option<Vec<TrustedIssuer>>,
     present: Option<&'static str>,
     clients: Vec<ClientStatus>,
+    provenance: Provenance,
+    references: References<'static>,
 }
 
 pub fn given() -> Given {
@@ -39,6 +42,8 @@ pub fn given() -> Given {
         issuers: Some(Vec::new()),
         present: None,
         clients: Vec::new(),
+        provenance: Provenance::Stored,
+        references: References::OpenshiftConfig,
     }
 }
 
@@ -92,6 +97,9 @@ impl Given {
         };
         check(&Inputs {
             authentication: &spec,
+            provenance: self.provenance,
+            unknown_fields: &unknown_fields(&self.spec),
+            references: self.references,
             clients: &self.clients,
             gates: &self.gates,
             ca: &ca,
@@ -507,8 +515,9 @@ fn each_problem_has_its_code_its_path_and_its_refuser() {
 #[test]
 fn no_code_goes_without_a_case() {
     let covered: BTreeSet<Code> = single_problems().into_iter().map(|(_, _, code, _, _)| code).collect();
-    // These two are about providers, not about one of them.
-    let others = BTreeSet::from([Code::NoProviders, Code::ProviderCount]);
+    // The first two are about providers, not about one of them; the others have tests of their own: fields of files, and
+    // blocks of HostedClusters.
+    let others = BTreeSet::from([Code::NoProviders, Code::ProviderCount, Code::UnknownField, Code::TypeEmpty]);
     let missing: Vec<&str> = Code::ALL
         .iter()
         .filter(|code| !covered.contains(code) && !others.contains(code))
@@ -754,4 +763,47 @@ fn a_problem_is_one_line() {
                     exactly as the provider's tokens carry it in `iss`: https, no query, no fragment, no user (refused by the \
                     API server (CRD))";
     assert_eq!(checked.problems[0].to_string(), expected);
+}
+
+#[test]
+fn a_broken_rule_does_not_count_as_looking_at_email_verified() {
+    let with = |rules: Value| {
+        let given = given().set("claimMappings/username", json!({ "expression": "claims.email" }));
+        given.set("claimValidationRules", rules).check().problems.iter().map(|one| one.code).collect::<BTreeSet<_>>()
+    };
+    let rule = |text: &str| json!({ "type": "CEL", "cel": { "expression": text, "message": "m" } });
+    let cases = [
+        ("none", json!([]), vec![Code::EmailVerifiedMissing]),
+        ("good", json!([rule("claims.email_verified == true")]), vec![]),
+        ("not a bool", json!([rule("claims.email_verified")]), vec![Code::CelNotBool, Code::EmailVerifiedMissing]),
+        (
+            "does not compile",
+            json!([rule("claims.email_verified ==")]),
+            vec![Code::CelCompile, Code::EmailVerifiedMissing],
+        ),
+        (
+            "another looks at it",
+            json!([rule("claims.email_verified"), rule("claims.?email_verified.orValue(true) == true")]),
+            vec![Code::CelNotBool],
+        ),
+    ];
+    for (case, rules, expected) in cases {
+        assert_eq!(with(rules), expected.into_iter().collect(), "case: {case}");
+    }
+}
+
+#[test]
+fn an_unknown_field_is_a_warning_in_a_stored_object_and_refuses_a_file() {
+    let misspelled = || given().set("claimMappings/group", json!({ "claim": "g" }));
+    let stored = misspelled().check();
+    assert_eq!((stored.verdict, stored.problems.len()), (Verdict::Valid, 0));
+    let warnings: Vec<_> = stored.warnings.iter().map(|one| (one.code, one.path.as_str())).collect();
+    assert_eq!(warnings, [(WarningCode::UnknownField, "spec.oidcProviders[0].claimMappings.group")]);
+    assert!(stored.warnings[0].message.ends_with("did you mean groups?"), "{}", stored.warnings[0].message);
+    let file = Given { provenance: Provenance::File, ..misspelled() }.check();
+    assert_eq!(file.verdict, Verdict::Invalid);
+    assert_eq!(file.problems.iter().map(|one| one.code).collect::<Vec<_>>(), [Code::UnknownField]);
+    let mut other = Given { provenance: Provenance::File, ..misspelled() };
+    other.spec["type"] = json!("IntegratedOAuth");
+    assert_eq!(other.check().verdict, Verdict::Valid, "leftover providers are not judged");
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::super::names::{
     CLUSTER_ANNOTATION, CopyKind, HOSTED_CLUSTER_SOURCED_ANNOTATION, REFERENCED_ANNOTATION_PREFIX,
 };
-use trueup_core::world::{Digest, Fact, Interner, Meta, Misfit, RawObject, ResourceVersion, Uid};
+use trueup_core::world::{
+    DeletionState, Digest, Fact, Interner, Meta, Misfit, Owners, RawMeta, RawObject, ResourceVersion, Restoration, Uid,
+};
 
 /// A ConfigMap or Secret in a guest's `openshift-config`.
 #[derive(Debug, PartialEq)]
@@ -16,6 +18,7 @@ pub struct Copy {
     pub secret_type: SecretType,
     /// The copied key's value, when the object has it.
     pub value: Option<Value16>,
+    pub origin: Origin,
 }
 
 /// The `type` of a Secret, as far as it matters here.
@@ -37,17 +40,27 @@ impl Fact for Copy {
     const DIGESTED_KEYS: &'static [&'static str] = &["ca-bundle.crt", "clientSecret"];
 
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
-        let secret_type = match raw.field::<Option<String>>("type")?.as_deref() {
-            None | Some("" | "Opaque") => SecretType::Opaque,
-            Some(other) => SecretType::Other(pool.text(other)),
-        };
         Ok(Self {
             meta: Meta::project(&raw.meta, pool),
-            keys: raw.data.iter().map(|entry| (pool.text(&entry.key), entry.length)).collect(),
-            secret_type,
+            keys: keys(raw, pool),
+            secret_type: SecretType::project(raw, pool)?,
             value: copied_value(raw),
+            origin: Origin::of(&raw.meta),
         })
     }
+}
+
+impl SecretType {
+    fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
+        Ok(match raw.field::<Option<String>>("type")?.as_deref() {
+            None | Some("" | "Opaque") => Self::Opaque,
+            Some(other) => Self::Other(pool.text(other)),
+        })
+    }
+}
+
+fn keys(raw: &RawObject<'_>, pool: &mut Interner) -> Box<[(Arc<str>, u32)]> {
+    raw.data.iter().map(|entry| (pool.text(&entry.key), entry.length)).collect()
 }
 
 fn copied_value(raw: &RawObject<'_>) -> Option<Value16> {
@@ -60,39 +73,50 @@ fn copied_value(raw: &RawObject<'_>) -> Option<Value16> {
 pub struct SourceMark {
     pub uid: Uid,
     pub version: ResourceVersion,
-    /// Carries an annotation only the HyperShift operator writes.
-    pub platform: PlatformMark,
+    pub deletion_state: DeletionState,
+    pub restoration: Restoration,
+    /// The HostedClusters whose operator marked it as referenced.
+    pub referenced_by: Box<[Box<str>]>,
+    /// `<namespace>/<name>` of the HostedCluster it was copied for.
+    pub belongs_to: Option<Box<str>>,
     pub origin: Origin,
-}
-
-/// Whether HyperShift put the object there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlatformMark {
-    Marked,
-    Unmarked,
 }
 
 /// Who provides the value in the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Source,
-    /// A stub: the user makes the secret in the guest.
+    /// A day-2 secret or its stub: the user makes the secret in the guest.
     HostedClusterSourced,
+}
+
+impl Origin {
+    fn of(meta: &RawMeta<'_>) -> Self {
+        match meta.annotation(HOSTED_CLUSTER_SOURCED_ANNOTATION) {
+            Some("true") => Self::HostedClusterSourced,
+            Some(_) | None => Self::Source,
+        }
+    }
+}
+
+impl SourceMark {
+    /// Whether it carries an annotation only the HyperShift operator writes.
+    pub fn is_platforms(&self) -> bool {
+        self.belongs_to.is_some() || !self.referenced_by.is_empty()
+    }
 }
 
 impl Fact for SourceMark {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        let marked = raw
-            .meta
-            .annotations
-            .iter()
-            .any(|(key, _)| key == CLUSTER_ANNOTATION || key.starts_with(REFERENCED_ANNOTATION_PREFIX));
-        let stub = raw.meta.annotation(HOSTED_CLUSTER_SOURCED_ANNOTATION) == Some("true");
+        let marks = raw.meta.annotations.iter().filter_map(|(key, _)| key.strip_prefix(REFERENCED_ANNOTATION_PREFIX));
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             version: ResourceVersion::parse(&raw.meta.resource_version),
-            platform: if marked { PlatformMark::Marked } else { PlatformMark::Unmarked },
-            origin: if stub { Origin::HostedClusterSourced } else { Origin::Source },
+            deletion_state: DeletionState::of(&raw.meta),
+            restoration: Restoration::of(&raw.meta),
+            referenced_by: marks.map(Into::into).collect(),
+            belongs_to: raw.meta.annotation(CLUSTER_ANNOTATION).map(Into::into),
+            origin: Origin::of(&raw.meta),
         })
     }
 }
@@ -105,12 +129,16 @@ pub struct SourceContent {
     pub value: Option<Value16>,
     /// A CA bundle's text, for the exact change. Never a secret's.
     pub text: Option<Box<str>>,
+    /// Key names and lengths, sorted.
+    pub keys: Box<[(Arc<str>, u32)]>,
+    pub secret_type: SecretType,
+    pub owners: Owners,
 }
 
 impl Fact for SourceContent {
     const DIGESTED_KEYS: &'static [&'static str] = Copy::DIGESTED_KEYS;
 
-    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+    fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         let key = CopyKind::of(&raw.kind).map(CopyKind::copied_key);
         let text = key.and_then(|key| raw.entry(key)).and_then(|entry| entry.text.as_deref());
         Ok(Self {
@@ -118,6 +146,9 @@ impl Fact for SourceContent {
             version: ResourceVersion::parse(&raw.meta.resource_version),
             value: copied_value(raw),
             text: text.map(Into::into),
+            keys: keys(raw, pool),
+            secret_type: SecretType::project(raw, pool)?,
+            owners: if raw.meta.owners.is_empty() { Owners::None } else { Owners::Some },
         })
     }
 }

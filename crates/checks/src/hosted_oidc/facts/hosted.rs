@@ -4,10 +4,12 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::names::{CLUSTER_ANNOTATION, RESTORED_ANNOTATION};
+use super::super::names::{CLUSTER_ANNOTATION, NAME_LENGTH_MAX, RESTORED_ANNOTATION};
 use super::super::refs::{self, Refs};
 use super::wanted::{Wanted, wanted};
+use crate::external_oidc::{AuthSpec, CandidateSpec, ClientStatus, Provenance, unknown_fields};
 use crate::kinds::{Complaint, Condition};
+use trueup_core::world::shape::objects;
 use trueup_core::world::{DeletionState, Fact, Interner, Misfit, Obj, RawMeta, RawObject, ResourceVersion, Uid};
 
 /// What HostedCluster and HostedControlPlane have in common.
@@ -20,8 +22,17 @@ pub struct Hosted {
     pub restore: Restore,
     pub infra_id: Box<str>,
     pub authentication: Wanted,
-    /// Conditions that can say why the operator does not copy: those that aren't as they should be.
+    /// Every text in the spec that may be the name of an object, sorted.
+    pub names: Box<[Box<str>]>,
+    /// The conditions that can say why a configuration does not reach the guest, and are False.
     pub complaints: Box<[Complaint]>,
+}
+
+impl Hosted {
+    /// Whether a text anywhere in the spec equals the name.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.names.binary_search_by(|held| (**held).cmp(name)).is_ok()
+    }
 }
 
 /// `spec.pausedUntil`.
@@ -50,6 +61,21 @@ impl Pause {
     }
 }
 
+trueup_core::named_enum! {
+    /// Conditions of HostedCluster and HostedControlPlane that speak about what this check judges; False is bad.
+    ///
+    /// Not among them: `ValidOIDCConfiguration` and `ValidAWSIdentityProvider` (service accounts of the cloud),
+    /// `ValidIDPConfiguration` (integrated OAuth).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SpeakingCondition {
+        ValidConfiguration = "ValidConfiguration",
+        ValidHostedControlPlaneConfiguration = "ValidHostedControlPlaneConfiguration",
+        ReconciliationActive = "ReconciliationActive",
+        ReconciliationSucceeded = "ReconciliationSucceeded",
+        ConfigOperatorReconciliationSucceeded = "ConfigOperatorReconciliationSucceeded",
+    }
+}
+
 /// Whether a restore from backup is marked as going on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restore {
@@ -59,7 +85,43 @@ pub enum Restore {
 
 /// A HostedCluster.
 #[derive(Debug, PartialEq)]
-pub struct HostedCluster(pub Hosted);
+pub struct HostedCluster {
+    pub hosted: Hosted,
+    pub block: AuthBlock,
+    /// `spec.issuerURL`: the issuer of service account tokens.
+    pub issuer_url: Box<str>,
+    /// The newest release of `status.version.history`.
+    pub release: Option<Box<str>>,
+    /// `oidcClients` as the guest reports them.
+    pub clients: Vec<ClientStatus>,
+}
+
+/// `spec.configuration.authentication` of a HostedCluster.
+#[derive(Debug, PartialEq)]
+pub enum AuthBlock {
+    Absent,
+    /// HyperShift refuses a block without a type.
+    TypeEmpty,
+    Given(Box<CandidateSpec>),
+    /// A field has another shape than the CRD promises.
+    Unreadable(Box<str>),
+}
+
+impl AuthBlock {
+    /// Reads the block of a HostedCluster, stored or in a file.
+    pub fn read(block: Option<&Value>, provenance: Provenance) -> Self {
+        let Some(block) = block.filter(|block| !block.is_null()) else { return Self::Absent };
+        let is_empty = block.get("type").is_none_or(|kind| kind.is_null() || kind == "");
+        match AuthSpec::from_json(block) {
+            Err(error) => Self::Unreadable(error.to_string().into()),
+            Ok(_) if is_empty => Self::TypeEmpty,
+            Ok(spec) => {
+                let unknown_fields = unknown_fields(block);
+                Self::Given(Box::new(CandidateSpec { spec, unknown_fields, provenance }))
+            }
+        }
+    }
+}
 
 /// A HostedControlPlane.
 #[derive(Debug, PartialEq)]
@@ -86,6 +148,8 @@ pub enum Day2 {
 struct HostedSpec {
     #[serde(rename = "infraID")]
     infra_id: Option<String>,
+    #[serde(rename = "issuerURL")]
+    issuer_url: Option<Box<str>>,
     paused_until: Option<Value>,
     configuration: Obj<Map<String, Value>>,
     platform: Obj<Platform>,
@@ -114,17 +178,34 @@ struct AzureAuthentication {
 #[serde(default)]
 struct HostedStatus {
     conditions: Option<Vec<Obj<Condition>>>,
+    version: Obj<VersionWire>,
+    configuration: Obj<ConfigurationWire>,
 }
 
-/// Conditions that say whether configuration reaches the guest, with the status they should have.
-const TELLING_CONDITIONS: [(&str, &str); 6] = [
-    ("ValidConfiguration", "True"),
-    ("ValidHostedControlPlaneConfiguration", "True"),
-    ("ConfigOperatorReconciliationSucceeded", "True"),
-    ("ReconciliationSucceeded", "True"),
-    ("ReconciliationActive", "True"),
-    ("KubeAPIServerAvailable", "True"),
-];
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct VersionWire {
+    history: Option<Vec<Obj<ReleaseWire>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ReleaseWire {
+    version: Option<Box<str>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ConfigurationWire {
+    authentication: Obj<AuthenticationWire>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AuthenticationWire {
+    #[serde(rename = "oidcClients", deserialize_with = "objects")]
+    clients: Vec<ClientStatus>,
+}
 
 impl Hosted {
     fn project(raw: &RawObject<'_>, spec: &HostedSpec) -> Result<Self, Misfit> {
@@ -142,6 +223,10 @@ impl Hosted {
         };
         let authentication = spec.configuration.0.get("authentication");
         let Obj(status): Obj<HostedStatus> = raw.field("status")?;
+        let mut names = Vec::new();
+        collect_names(&raw.field("spec")?, &mut names);
+        names.sort();
+        names.dedup();
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             version: ResourceVersion::parse(&raw.meta.resource_version),
@@ -150,6 +235,7 @@ impl Hosted {
             restore: restore(&raw.meta),
             infra_id: spec.infra_id.as_deref().unwrap_or_default().into(),
             authentication: wanted(raw, "spec.configuration.authentication", authentication)?,
+            names: names.into(),
             complaints: complaints(status),
         })
     }
@@ -168,14 +254,35 @@ fn complaints(status: HostedStatus) -> Box<[Complaint]> {
 }
 
 fn complaint(condition: Condition) -> Option<Complaint> {
-    let is_bad = |(telling, good): &(&str, &str)| condition.name() == *telling && condition.status() != *good;
-    TELLING_CONDITIONS.iter().any(is_bad).then(|| condition.complaint())
+    let is_bad = SpeakingCondition::parse(condition.name()).is_some() && condition.status() == "False";
+    is_bad.then(|| condition.complaint())
+}
+
+/// Every text of a spec that is short enough to be a name.
+fn collect_names(value: &Value, names: &mut Vec<Box<str>>) {
+    match value {
+        Value::String(text) if text.len() <= NAME_LENGTH_MAX => names.push(text.as_str().into()),
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, names)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_names(field, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 impl Fact for HostedCluster {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<HostedSpec> = raw.field("spec")?;
-        Ok(Self(Hosted::project(raw, &spec)?))
+        let Obj(status): Obj<HostedStatus> = raw.field("status")?;
+        let hosted = Hosted::project(raw, &spec)?;
+        let history = status.version.0.history.unwrap_or_default();
+        let release = history.into_iter().next().and_then(|Obj(entry)| entry.version).filter(|text| !text.is_empty());
+        let block = spec.configuration.0.get("authentication");
+        Ok(Self {
+            block: AuthBlock::read(block, Provenance::of(&hosted.version)),
+            hosted,
+            issuer_url: spec.issuer_url.unwrap_or_default(),
+            release,
+            clients: status.configuration.0.authentication.0.clients,
+        })
     }
 }
 

@@ -7,8 +7,8 @@ mod guest;
 mod hosted;
 mod wanted;
 
-pub use crate::kinds::Infrastructure;
-pub use copies::{Copy, Origin, PlatformMark, SecretType, SourceContent, SourceMark, Value16};
-pub use guest::{Authentication, ReferringConfig};
-pub use hosted::{ControlPlane, Day2, Hosted, HostedCluster, Pause, Restore};
-pub use wanted::Client;
+pub use crate::kinds::{Bundle, BundleOwner, Infrastructure};
+pub use copies::{Copy, Origin, SecretType, SourceContent, SourceMark, Value16};
+pub use guest::{Authentication, ConsoleDeployment, ConsoleOperator, CurrentClient, Management, ReferringConfig};
+pub use hosted::{AuthBlock, ControlPlane, Day2, Hosted, HostedCluster, Pause, Restore, SpeakingCondition};
+pub use wanted::{AuthenticationType, Client};

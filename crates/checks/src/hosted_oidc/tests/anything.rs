@@ -51,6 +51,8 @@ struct CopyRecipe {
 struct SourceRecipe {
     value: Option<&'static str>,
     marked: bool,
+    /// Carries the annotation of sources that a HostedCluster refers to.
+    referenced: bool,
     stub: bool,
 }
 
@@ -150,7 +152,8 @@ impl RandomBytes<'_> {
     fn source(&mut self) -> Option<SourceRecipe> {
         let present = self.pick(&[false, true, true, true]);
         let value = self.pick(&[Some("x"), Some("x"), Some("y"), Some(""), None]);
-        let source = SourceRecipe { value, marked: self.one_in(3), stub: self.one_in(4) };
+        let (marked, referenced, stub) = (self.one_in(3), self.one_in(3), self.one_in(4));
+        let source = SourceRecipe { value, marked, referenced, stub };
         present.then_some(source)
     }
 
@@ -372,6 +375,12 @@ impl GeneratedWorld {
         if expected {
             return Some(self.oracle_expected(plane?, kind, name, Some(copy)));
         }
+        let settled = self.plane.is_some() || !self.is_gap("hostedcontrolplanes");
+        let sources_read = self.is_home_known() && settled;
+        let is_stub = self.sources.get(&(kind, name)).is_some_and(|source| source.stub);
+        if kind == CopyKind::Secret && sources_read && is_stub {
+            return Some("protected day-2".to_owned());
+        }
         let refers = |place: &str| place != "plane" || plane.is_some();
         if self.referrers.iter().any(|(place, of, named)| (*of, *named) == (kind, name) && refers(place)) {
             return Some("protected".to_owned());
@@ -418,7 +427,7 @@ impl GeneratedWorld {
             return format!("stale-copy{code} → apply selected differs proofs=0 blocked:operator-owned");
         }
         if copy.oidc.is_none() && copy.managed && copy.has_fingerprint(kind) {
-            let proofs = 2 + usize::from(source.marked);
+            let proofs = 2 + usize::from(source.marked || source.referenced);
             return format!("referenced{code} unlabelled → label offered not-labelled proofs={proofs}");
         }
         format!("referenced{code}")
@@ -443,7 +452,8 @@ impl GeneratedWorld {
             ],
         };
         let half = self.cluster.is_some() && self.plane.is_none();
-        if guest_gap || !self.is_home_known() || half || configs.iter().any(|config| self.is_gap(config)) {
+        let stubs_gap = kind == CopyKind::Secret && self.is_gap("v1/secrets@clusters-guest-a");
+        if guest_gap || stubs_gap || !self.is_home_known() || half || configs.iter().any(|config| self.is_gap(config)) {
             return "unknown".to_owned();
         }
         let hosted: Vec<&HostedRecipe> = self.cluster.iter().chain(&self.plane).collect();
@@ -465,7 +475,7 @@ impl GeneratedWorld {
         if self.guest.is_some() && self.current.is_some_and(|id| !is_listed(id)) {
             return "pending client-still-current".to_owned();
         }
-        let marked = self.sources.get(&(kind, name)).is_some_and(|source| source.marked);
+        let marked = self.sources.get(&(kind, name)).is_some_and(|source| source.marked || source.referenced);
         let proofs =
             [certain, copy.managed, copy.has_fingerprint(kind), marked].into_iter().filter(|proof| *proof).count();
         let (verdict, ticked) = if certain { ("certain", "selected") } else { ("probable", "offered") };
@@ -499,6 +509,9 @@ impl SourceRecipe {
         let mut thing = GeneratedWorld::thing(kind, name, self.value);
         if self.marked {
             thing = thing.annotated("hypershift.openshift.io/cluster", "clusters/guest-a");
+        }
+        if self.referenced {
+            thing = thing.annotated("referenced-resource.hypershift.openshift.io/guest-a", "true");
         }
         if self.stub {
             thing = thing.annotated("hypershift.openshift.io/hosted-cluster-sourced", "true");
@@ -600,10 +613,10 @@ proptest! {
                 prop_assert!(!recipe.guest.iter().any(|auth| auth.names(kind, name)));
                 prop_assert!(!recipe.referrers.iter().any(|(_, of, named)| (*of, *named) == (kind, name)));
                 prop_assert!(recipe.is_home_known());
-                let harmless = ["@clusters-guest-a", "proxies", "images"];
+                let harmless = ["configmaps", "proxies", "images"];
                 let needed = recipe.gaps.iter().filter(|(_, gap)| match kind {
-                    CopyKind::Secret => !gap.contains("configmaps") && !harmless.iter().any(|entry| gap.contains(entry)),
-                    CopyKind::ConfigMap => !gap.contains("secrets") && !gap.contains(harmless[0]),
+                    CopyKind::Secret => !harmless.iter().any(|entry| gap.contains(entry)),
+                    CopyKind::ConfigMap => !gap.contains("secrets") && !gap.contains("@clusters-guest-a"),
                 });
                 prop_assert_eq!(needed.count(), 0);
             }

@@ -200,11 +200,18 @@ fn the_label_action_adds_the_label_alone() {
 
 #[test]
 fn the_operators_condition_says_why_it_has_not_copied() {
-    let condition = json!({ "type": "ValidConfiguration", "status": "False", "reason": "InvalidConfiguration", "message": "bad CA" });
-    let given = expects_ca().set("mgmt", "HostedCluster", "status.conditions", json!([condition]));
-    let judged = given.judged();
-    let why = &judged.find("ConfigMap/ca").unwrap().explanation.remedy[0].blocked_by[0].why;
-    assert!(why.contains("ValidConfiguration=False InvalidConfiguration: bad CA"), "{why}");
+    let why = |kind: &str, message: &str| {
+        let condition = json!({ "type": kind, "status": "False", "reason": "ReconcileError", "message": message });
+        let judged = expects_ca().set("mgmt", "HostedCluster", "status.conditions", json!([condition])).judged();
+        judged.find("ConfigMap/ca").unwrap().explanation.remedy[0].blocked_by[0].why.clone()
+    };
+    let (kind, message) = ("ConfigOperatorReconciliationSucceeded", "failed to get issuer CA configmap ca");
+    let named = why(kind, message);
+    assert!(named.contains(&format!("{kind}=False ReconcileError: {message}")), "{named}");
+    for (kind, message) in [("ValidConfiguration", message), (kind, "failed to reconcile DNS")] {
+        let silent = why(kind, message);
+        assert!(silent.ends_with("no condition says why"), "{silent}");
+    }
 }
 
 #[test]
@@ -276,7 +283,7 @@ fn external_claims_sources_are_the_users_and_need_no_source() {
         block
     };
     let off = given().authentication(not_oidc(claims("claims-ca", "claims-secret", "client-ca")));
-    assert_eq!(off.judged().all(), Vec::<String>::new(), "with another type nothing is expected");
+    assert_eq!(off.judged().objects(), Vec::<String>::new(), "with another type nothing is expected");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_cluster_nobody_hosts_has_no_findings() {
         ("no status", standalone(given()).object("alone", config("Infrastructure"))),
     ];
     for (case, given) in cases {
-        assert_eq!(given.judged().all(), Vec::<String>::new(), "case: {case}");
+        assert_eq!(given.judged().objects(), Vec::<String>::new(), "case: {case}");
     }
 }
 
@@ -126,7 +126,7 @@ fn two_guests_of_one_management_cluster_do_not_mix() {
         .object("mgmt", control_plane("clusters", "guest-b", "clusters-guest-b"))
         .object("guest-b", secret("s").oidc().in_namespace("openshift-config"))
         .object("guest-b", config_map("s").oidc().in_namespace("elsewhere"));
-    let all = given.judged().all();
+    let all = given.judged().objects();
     assert_eq!(
         all,
         ["guest-a/Secret/openshift-config/s: referenced", &format!("guest-b/Secret/openshift-config/s: {CERTAIN}")]
@@ -143,6 +143,10 @@ fn a_guest_that_is_known_under_two_names_is_judged_under_both() {
         .unreachable("a-context");
     let judged = twin.judged();
     assert_eq!(judged.about("Secret/s"), CERTAIN);
-    assert_eq!(judged.about("mgmt/Secret/clusters-guest-a/s"), "leftover");
+    assert_eq!(
+        judged.about("mgmt/Secret/clusters-guest-a/s"),
+        "leftover → delete offered no-referrer proofs=1",
+        "what is known through either name counts"
+    );
     assert_eq!(judged.about("a-context/Secret/openshift-config/*"), "unknown");
 }

@@ -2,9 +2,11 @@
 
 mod anything;
 mod candidates;
+mod day2;
 mod expected;
 mod fleet;
 mod following;
+mod hosted_clusters;
 mod leftovers;
 mod ownership;
 mod referrers;

@@ -168,5 +168,5 @@ fn what_the_hosted_cluster_names_and_the_control_plane_does_not_is_pending() {
 #[test]
 fn a_name_nobody_has_and_only_the_hosted_cluster_or_guest_names_is_no_subject() {
     let given = given().cluster_authentication(oidc("a", &[])).guest_authentication(oidc("b", &[("console", "c")]));
-    assert_eq!(given.judged().all(), Vec::<String>::new());
+    assert_eq!(given.judged().objects(), Vec::<String>::new());
 }

@@ -30,7 +30,7 @@ fn null_and_empty_are_absent_wherever_go_may_write_them() {
         for kind in [json!("OIDC"), json!("IntegratedOAuth"), json!(""), Value::Null] {
             let block = json!({ "type": kind, "oidcProviders": providers, "oauthMetadata": { "name": "" }, "webhookTokenAuthenticator": null });
             let judged = marked().authentication(block.clone()).judged();
-            assert_eq!(judged.all(), [format!("guest-a/Secret/openshift-config/s: {CERTAIN}")], "{block}");
+            assert_eq!(judged.objects(), [format!("guest-a/Secret/openshift-config/s: {CERTAIN}")], "{block}");
         }
     }
     let cases = [

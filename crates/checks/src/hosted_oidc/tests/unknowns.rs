@@ -53,7 +53,7 @@ fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign()
         (
             "the sources",
             marked().incomplete("mgmt", "v1/secrets").incomplete("mgmt", "v1/configmaps"),
-            CERTAIN,
+            "unknown",
             CERTAIN,
         ),
         (
@@ -87,7 +87,9 @@ fn a_config_that_is_proven_absent_is_known() {
 
 #[test]
 fn silence_of_a_recording_without_claims_proves_nothing() {
-    let full = marked().seen_only("guest-a").seen_only("mgmt");
+    let silent = marked().seen_only("guest-a").seen_only("mgmt");
+    assert_eq!(silent.about("Secret/s"), "unknown", "a must-gather has no Secrets, and a day-2 stub could be one");
+    let full = silent.source(secret("other"));
     assert_eq!(full.about("Secret/s"), CERTAIN, "kinds that hold an object are complete");
     for kind in ["Authentication", "APIServer", "OAuth"] {
         assert_eq!(full.clone().without("guest-a", kind).about("Secret/s"), "unknown", "{kind}");
@@ -111,7 +113,7 @@ fn a_collection_that_is_not_complete_is_one_finding_of_its_own() {
         assert_eq!(judged.about("Secret/*"), secrets, "case: {case}");
         assert_eq!(judged.about("ConfigMap/*"), config_maps, "case: {case}");
     }
-    let unreachable = given().unreachable("guest-a").judged().all();
+    let unreachable = given().unreachable("guest-a").judged().objects();
     let both = ["guest-a/ConfigMap/openshift-config/*: unknown", "guest-a/Secret/openshift-config/*: unknown"];
     assert_eq!(unreachable, both);
 }
@@ -144,7 +146,7 @@ fn objects_seen_in_an_incomplete_collection_are_judged_too() {
         "tls: protected",
         "unseen: unknown",
     ];
-    let all: Vec<String> = expecting.judged().all();
+    let all: Vec<String> = expecting.judged().objects();
     let short: Vec<&str> =
         all.iter().map(|line| line.strip_prefix("guest-a/Secret/openshift-config/").unwrap()).collect();
     assert_eq!(short, expected);

@@ -108,7 +108,7 @@ fn an_empty_guest_lacks_exactly_what_upstream_copies() {
     for (case, given, expected) in cases {
         let all: Vec<String> = given
             .judged()
-            .all()
+            .objects()
             .iter()
             .map(|line| line.replace("guest-a/", "").replace("openshift-config/", ""))
             .collect();
@@ -249,7 +249,7 @@ fn another_type_with_providers_left_expects_nothing() {
     };
     for kind in [json!("IntegratedOAuth"), json!("None"), json!(""), Value::Null] {
         let empty = left(kind.clone()).source(secret("s")).source(config_map("ca"));
-        assert_eq!(empty.judged().all(), Vec::<String>::new(), "{kind}");
+        assert_eq!(empty.judged().objects(), Vec::<String>::new(), "{kind}");
         let full = empty.has(secret("s").oidc()).has(config_map("ca").oidc()).judged();
         assert_eq!((full.about("Secret/s"), full.about("ConfigMap/ca")), (CERTAIN.into(), CERTAIN.into()), "{kind}");
     }
@@ -318,9 +318,9 @@ fn a_copy_that_lost_its_labels_is_foreign_and_still_referenced_while_expected() 
 
 #[test]
 fn a_guest_without_anything_in_openshift_config_has_only_what_is_missing() {
-    assert_eq!(given().judged().all(), Vec::<String>::new());
+    assert_eq!(given().judged().objects(), Vec::<String>::new());
     assert_eq!(
-        given().authentication(oidc("", &[("c", "s")])).judged().all(),
+        given().authentication(oidc("", &[("c", "s")])).judged().objects(),
         ["guest-a/Secret/openshift-config/s: source-missing"]
     );
 }

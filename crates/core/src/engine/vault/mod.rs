@@ -135,14 +135,30 @@ impl Vault {
         let sealed = self.encrypt(object)?;
         let digest = hex(&Sha256::digest(&sealed));
         let file = format!("{}{ENDING}", &digest[..NAME_CHARS]);
-        let path = self.folder.join(&file);
-        let written = self.write(&path, &sealed).and_then(|()| self.read_back(&path, &sealed, object));
-        if let Err(error) = written {
-            // The rest is useless; that it cannot be removed either is not worth a second sentence.
-            let _ = self.disk.remove(&path);
-            return Err(error);
-        }
+        self.keep(&self.folder.join(&file), &sealed, object)?;
         Ok(Sealed { file, digest: format!("sha256:{digest}") })
+    }
+
+    /// Seals an object into a file of the user's choice, with the same guarantees. A file that exists is not replaced.
+    ///
+    /// # Errors
+    /// It can't be sealed, written or read back. What is left of the file is removed.
+    pub fn seal_as(&self, path: &Path, object: &Zeroizing<Vec<u8>>) -> Result<(), VaultError> {
+        if path.exists() {
+            let source = io::Error::from(io::ErrorKind::AlreadyExists);
+            return Err(VaultError::Write { path: path.to_owned(), source });
+        }
+        let sealed = self.encrypt(object)?;
+        self.keep(path, &sealed, object)
+    }
+
+    fn keep(&self, path: &Path, sealed: &[u8], object: &Zeroizing<Vec<u8>>) -> Result<(), VaultError> {
+        let written = self.write(path, sealed).and_then(|()| self.read_back(path, sealed, object));
+        if written.is_err() {
+            // The rest is useless; that it cannot be removed either is not worth a second sentence.
+            let _ = self.disk.remove(path);
+        }
+        written
     }
 
     /// Opens a sealed object.

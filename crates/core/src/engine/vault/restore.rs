@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::ObjectRef;
 
-/// The annotation that names the backup an object was restored from.
-pub const RESTORED_FROM: &str = "trueup/restored-from";
+pub use crate::world::RESTORED_FROM;
 
 /// What the API server sets itself.
 const SET_BY_SERVER: [&str; 8] = [
