@@ -33,7 +33,7 @@ fn main() {
     let mut recordings = BTreeMap::from([(ClusterName::new("shop"), shop())]);
     for region in REGIONS {
         let source =
-            ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned(), used_from: Vec::new() };
+            ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned(), used_from: trueup_core::world::MemberRule::default() };
         let name = format!("aws:{region}");
         clusters.push(member(&name, source, "aws.cloud.trueup"));
         recordings.insert(ClusterName::new(name), catalogue(region));

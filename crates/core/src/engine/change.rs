@@ -8,7 +8,7 @@
 //! | `update` | `copy`, `labels`; or `backup`, `keys`, `labels` |
 //! | `apply` | `data` (what is not secret) and `copy`, at least one of them, `labels`; or `backup`, `keys`, `labels` |
 //! | `patch` | `patch`, `export` |
-//! | `tag`, `untag`, `re-own` | `set` and `remove`: sorted lists |
+//! | `tag`, `untag`, `re-own` | `set` and `remove`: sorted lists; `remember` |
 //!
 //! Invariants: neither a secret nor its digest is in a change. A copy names its source by object and key and is bound by the
 //! action's `preconditions.source`; the executor reads the bytes. A change that does not fit its verb does not exist:
@@ -195,6 +195,24 @@ pub struct TagChange {
     pub set: Vec<String>,
     #[serde(default)]
     pub remove: Vec<String>,
+    /// Where these tags are remembered as attached by us; absent for tags that say whose a resource is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<Remember>,
+}
+
+/// The object whose annotation remembers the tags that were attached, resource by resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remember {
+    /// As the plan names it.
+    pub cluster: String,
+    pub object: ObjectRef,
+    pub annotation: String,
+    /// What the annotation holds afterwards for the resource of this action.
+    pub tags: BTreeMap<String, Vec<String>>,
+    /// What the other resources keep where the annotation still has its older form, one list for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub converted: BTreeMap<String, Vec<String>>,
 }
 
 /// The content a change writes, whatever its verb.
@@ -344,9 +362,9 @@ impl Change {
                 let refused = patch.keys().find(|name| NOT_PATCHED.contains(&name.as_str()));
                 refused.map(|name| format!("names {name}, which is not patched")).or_else(|| nothing(patch.is_empty()))
             }
-            Self::Tag(TagChange { set, remove })
-            | Self::Untag(TagChange { set, remove })
-            | Self::ReOwn(TagChange { set, remove }) => nothing(set.is_empty() && remove.is_empty()),
+            Self::Tag(TagChange { set, remove, remember: _ })
+            | Self::Untag(TagChange { set, remove, remember: _ })
+            | Self::ReOwn(TagChange { set, remove, remember: _ }) => nothing(set.is_empty() && remove.is_empty()),
         }
     }
 }

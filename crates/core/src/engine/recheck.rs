@@ -206,6 +206,7 @@ pub fn undo_difference(planned: &Action, derived: &Action) -> Option<&'static st
         undo,
         depends_on,
         blocked_by: _,
+        group,
     } = planned;
     let fields = [
         ("origin", *origin == derived.origin),
@@ -222,6 +223,7 @@ pub fn undo_difference(planned: &Action, derived: &Action) -> Option<&'static st
         ("diff", *diff == derived.diff),
         ("undo", *undo == derived.undo),
         ("depends_on", depends_on.len() == derived.depends_on.len()),
+        ("group", *group == derived.group),
     ];
     fields.into_iter().find(|(_, is_equal)| !is_equal).map(|(field, _)| field)
 }

@@ -70,7 +70,10 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
         .map(|read| assemble(dir, read, &fleet, &mut problems))
         .collect();
     hosts_of_dumped_guests(&mut assembled);
-    let accounts = read_accounts(dir, &root, &mut problems);
+    let mut accounts = read_accounts(dir, &root, &mut problems);
+    if matches!(fleet, FleetReading::Whole(_)) {
+        accounts.iter_mut().for_each(account::declare_folder);
+    }
     if matches!(fleet, FleetReading::Absent) && accounts.is_empty() && assembled.iter().all(|one| one.objects == 0) {
         problems.push(Problem::new(
             dir,

@@ -8,7 +8,7 @@ fn asked(given: &Given, subject: &str, typed: &str) -> Vec<String> {
     let mut world = World::default();
     given.fill(&mut world);
     let view = world.view(now());
-    let check = PowerVsTags::new(given.settings);
+    let check = PowerVsTags::new(given.settings.clone());
     let id = format!("powervs-tags/ibm:{ACCOUNT}/{subject}");
     let subject = check.subjects(view).into_iter().find(|one| one.to_string() == id).unwrap();
     check.answer("tags", typed, &subject, view)

@@ -65,7 +65,7 @@ fn references_get_user_tags_unless_that_is_switched_off() {
             .set("spec.tags", json!([{ "key": "env", "value": "prod" }]))
             .annotate("trueup/attached-tags", r#"["old:x"]"#)
     };
-    let off = Settings { tag_references: false };
+    let off = Settings { tag_references: false, ..Settings::default() };
     let mut second = newer_cluster("second", OTHER);
     second["spec"] = json!({ "vpc": { "type": "Reference", "reference": { "id": "vpc" } } });
     second["metadata"]["annotations"] = json!({ "trueup/attached-tags": r#"["old:x"]"# });
