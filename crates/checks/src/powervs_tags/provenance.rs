@@ -59,7 +59,9 @@ pub fn provenance(context: &CheckContext<'_>, account: usize, item: usize, seen_
     match (&claimant.moved, creation) {
         (Moved::No, Creation::Before) => return Provenance::Adopted(Code::CreatedBefore),
         (Moved::NotKnown(gap), Creation::Before) => return Provenance::NotKnown(gap.clone()),
-        (Moved::Yes, _) => drop(codes.insert(Code::Moved)),
+        (Moved::Yes, _) => {
+            codes.insert(Code::Moved);
+        }
         (Moved::No | Moved::NotKnown(_), Creation::NotBefore | Creation::Unknown) => {}
     }
     if creation == Creation::Unknown {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{PowerVsTags, Settings};
 use crate::testing::{Answer, Fixture, Fleet, Judged, set_field};
-use trueup_core::engine::{ActionDraft, SubjectId};
+use trueup_core::engine::{ActionDraft, Evidence, State, SubjectId};
 use trueup_core::world::{ClusterSource, Declaration, Glob, MemberRule, Provider, Served};
 
 pub const ACCOUNT: &str = "acc";
@@ -331,6 +331,8 @@ impl Fixture for Given {
     }
 
     fn assert_answer(Answer { subject, judgement, explanation, .. }: &Answer) {
+        let has_remedy = !explanation.remedy.is_empty() || explanation.evidence.iter().any(Evidence::is_advice);
+        assert!(has_remedy || judgement.state == State::Match, "{subject}: {} has no remedy", judgement.verdict);
         for draft in &explanation.remedy {
             let deletes = draft.verb().as_str() == "delete";
             let may_delete = ["owned", "orphan", "untagged", "half-tagged"].contains(&judgement.verdict);

@@ -229,7 +229,9 @@ pub(super) fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Re
             let mut excluded = BTreeSet::new();
             for id in ids {
                 match members_of(plan, id) {
-                    members if members.is_empty() => drop(excluded.insert(place_of(plan, id)?)),
+                    members if members.is_empty() => {
+                        excluded.insert(place_of(plan, id)?);
+                    }
                     members => excluded.extend(members),
                 }
             }

@@ -157,7 +157,7 @@ impl Draft<'_, '_> {
         };
         let mut tags = after(self.resource());
         tags.extend(change.set.iter().cloned());
-        change.remove.iter().for_each(|tag| drop(tags.remove(tag)));
+        tags.retain(|tag| !change.remove.contains(tag));
         let converted: BTreeMap<String, Vec<String>> = match &claimant.fact.attached {
             Attached::ForOwned(_) => {
                 let items = self.context.accounts[self.account].items.iter().filter(|one| one.id != self.resource().id);

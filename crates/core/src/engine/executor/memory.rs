@@ -161,7 +161,7 @@ fn after(change: &TagChange, remember: &Remember, held: Option<&str>) -> String 
             tags.extend(planned.iter().cloned());
         }
         tags.extend(change.set.iter().cloned());
-        change.remove.iter().for_each(|tag| drop(tags.remove(tag)));
+        tags.retain(|tag| !change.remove.contains(tag));
         if !tags.is_empty() {
             all.insert(id.clone(), tags.into_iter().collect());
         }

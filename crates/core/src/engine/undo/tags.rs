@@ -67,7 +67,7 @@ fn forget(applied: Applied<'_>, set: &[String], remove: &[String]) -> Option<Rem
     let held: BTreeMap<String, Vec<String>> = serde_json::from_str(after.as_deref()?).ok()?;
     let mut tags: BTreeSet<String> = held.get(&id).into_iter().flatten().cloned().collect();
     tags.extend(set.iter().cloned());
-    remove.iter().for_each(|tag| drop(tags.remove(tag)));
+    tags.retain(|tag| !remove.contains(tag));
     Some(Remember {
         cluster: written.cluster.clone(),
         object: written.target.clone(),
