@@ -17,6 +17,7 @@ use super::context::CheckContext;
 use super::facts::{CloudResource, Course, Lock};
 use super::judge::{Look, is_owned, rule_resource};
 use super::kind::{Kind, Side, Stage};
+use super::proofs::proofs;
 use super::ruling::Ruling;
 use super::subjects::ResolvedSubject;
 use super::verdict::Verdict;
@@ -36,13 +37,24 @@ pub struct Step {
     /// What it holds that does not go, by name.
     pub holds: Vec<String>,
     pub lock: Lock,
+    pub proven: Proven,
     /// What has to be gone before.
     pub after: BTreeSet<usize>,
 }
 
+/// Whether enough says whose a resource is for it to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proven {
+    Yes,
+    No,
+}
+
+/// A delete needs two proofs; the gate `ownership` blocks one with fewer.
+const PROOFS_MIN: usize = 2;
+
 impl Step {
     fn can_be_done(&self) -> bool {
-        self.holds.is_empty() && self.lock == Lock::Open
+        self.holds.is_empty() && self.lock == Lock::Open && self.proven == Proven::Yes
     }
 }
 
@@ -68,8 +80,8 @@ impl CheckContext<'_> {
         let goes_along = |item: usize| {
             let kind = self.resource(account, item).kind;
             let goes = |parent: usize| {
-                let is_locked = || rule_resource(self, account, parent, Some(claimant)).verdict == Verdict::Locked;
-                going.contains(&parent) || (is_owned(self, account, parent, claimant) && is_locked())
+                let stays = || rule_resource(self, account, parent, Some(claimant)).verdict == Verdict::InUse;
+                going.contains(&parent) || (is_owned(self, account, parent, claimant) && !stays())
             };
             matches!(kind, Some(Kind::Network | Kind::DhcpServer))
                 && self.accounts[account].parents[item].is_some_and(goes)
@@ -79,7 +91,7 @@ impl CheckContext<'_> {
             matches!(verdict, Verdict::Owned | Verdict::Untagged | Verdict::HalfTagged)
         };
         let steps: BTreeSet<usize> = going.iter().copied().filter(|item| !goes_along(*item)).collect();
-        self.steps(account, &steps, |holder, child| {
+        self.steps(account, Some(claimant), &steps, |holder, child| {
             let cascades = self.resource(account, holder).kind == Some(Kind::Workspace);
             going.contains(&child) || (cascades && is_ours(child))
         })
@@ -107,20 +119,29 @@ impl CheckContext<'_> {
             | ResolvedSubject::Account { .. } => None,
         };
         let set: BTreeSet<usize> = self.subjects.values().filter_map(is_leaked).collect();
-        let made = Rc::new(self.steps(account, &set, |_, child| set.contains(&child)));
+        let made = Rc::new(self.steps(account, None, &set, |_, child| set.contains(&child)));
         self.leaked.borrow_mut().insert(key, made.clone());
         made
     }
 
-    /// The steps for a set of resources. `goes_too` says whether something inside one of them goes with the set.
-    fn steps(&self, account: usize, set: &BTreeSet<usize>, goes_too: impl Fn(usize, usize) -> bool) -> Teardown {
+    /// The steps for a set of resources, of a cluster or of a dead one. `goes_too` says whether something inside one of them goes with the set.
+    fn steps(
+        &self,
+        account: usize,
+        claimant: Option<usize>,
+        set: &BTreeSet<usize>,
+        goes_too: impl Fn(usize, usize) -> bool,
+    ) -> Teardown {
         let mut teardown = Teardown::default();
         for item in set {
             let resource = self.resource(account, *item);
             let Some(kind) = resource.kind else { continue };
             let holds = self.holds(account, *item, &goes_too);
             let stage = Stage::of(kind, resource.side);
-            teardown.steps.insert(*item, Step { stage, holds, lock: resource.lock, after: BTreeSet::new() });
+            let is_proven = claimant.is_some() || proofs(self, account, *item, None).len() >= PROOFS_MIN;
+            let proven = if is_proven { Proven::Yes } else { Proven::No };
+            let (lock, after) = (resource.lock, BTreeSet::new());
+            teardown.steps.insert(*item, Step { stage, holds, lock, proven, after });
         }
         self.order(account, &mut teardown);
         teardown

@@ -291,7 +291,11 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
             ),
             ("leading elsewhere on another's gateway", elsewhere(foreign(newer())), tag),
             ("on our gateway, which is not tagged yet", newer().tags::<&str>("tg", &[]), "untagged"),
-            ("on a gateway whose owner is gone", newer().tags("tg", &[owner("demo"), uuid(DEAD)]), tag),
+            (
+                "on a gateway whose owner is gone",
+                newer().tags("tg", &[owner("demo"), uuid(DEAD)]),
+                "untagged moved → tag offered not-tagged on tg +~tgconn:11111111-1111-1111-1111-111111111111.vpc",
+            ),
             (
                 "on a gateway whose owner is gone, with our tag",
                 newer().tags("tg", &[owner("demo"), uuid(DEAD), connects(UID, "vpc")]),
