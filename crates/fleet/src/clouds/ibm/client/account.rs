@@ -143,6 +143,7 @@ impl Account {
     /// # Errors
     /// See [`CloudError::may_have_arrived`].
     pub async fn attach_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        self.session.note_own_change(crn);
         write::attach(&self.session, token, crn, names).await
     }
 
@@ -151,6 +152,7 @@ impl Account {
     /// # Errors
     /// See [`CloudError::may_have_arrived`].
     pub async fn replace_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        self.session.note_own_change(crn);
         write::replace(&self.session, token, crn, names).await
     }
 
@@ -159,6 +161,7 @@ impl Account {
     /// # Errors
     /// See [`CloudError::may_have_arrived`].
     pub async fn detach_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        self.session.note_own_change(crn);
         write::detach(&self.session, token, crn, names).await
     }
 

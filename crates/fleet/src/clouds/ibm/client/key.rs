@@ -171,6 +171,39 @@ mod tests {
         }
     }
 
+    /// The form that a credential sends, or the token it is.
+    fn exchanged(credential: &Credential) -> Result<String, String> {
+        credential.exchange().map(|exchange| match exchange {
+            Exchange::Form { form, .. } => form.to_string(),
+            Exchange::Token(token) => format!("token {}", token.expose()),
+        })
+    }
+
+    #[test]
+    fn each_credential_has_its_own_exchange() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("token");
+        std::fs::write(&file, "Bearer a.b.c\n").unwrap();
+        let profile = |profile: &str| Credential::TrustedProfile {
+            profile: profile.to_owned(),
+            token_files: vec![dir.path().join("absent"), file.clone()],
+        };
+        let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3A";
+        let cases = [
+            ("a key", Credential::Key(ApiKey::parse("k+1").unwrap()), format!("{grant}apikey&response_type=cloud_iam&apikey=k%2B1")),
+            ("a token", Credential::TokenFile(file.clone()), "token a.b.c".to_owned()),
+            ("a profile by name", profile("ops team"), format!("{grant}cr-token&profile_name=ops%20team&cr_token=a.b.c")),
+            ("a profile by id", profile("Profile-1"), format!("{grant}cr-token&profile_id=Profile-1&cr_token=a.b.c")),
+        ];
+        for (case, credential, expected) in cases {
+            assert_eq!(exchanged(&credential), Ok(expected), "case: {case}");
+        }
+        let absent = Credential::TokenFile(dir.path().join("absent"));
+        assert!(exchanged(&absent).unwrap_err().contains("cannot be read"));
+        std::fs::write(&file, " \n").unwrap();
+        assert!(exchanged(&Credential::TokenFile(file.clone())).unwrap_err().contains("holds no token"));
+    }
+
     #[test]
     fn debug_shows_nothing_of_a_key_or_token() {
         let token = AccessToken(HeaderValue::from_static("Bearer canary-77"));

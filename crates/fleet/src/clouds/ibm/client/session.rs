@@ -5,6 +5,7 @@
 //! - a write is sent once, whatever comes back;
 //! - every request is counted.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ use super::token::{Fitness, HeldToken};
 use trueup_core::engine::text::{Charset, printable};
 use trueup_net::{SecretText, hide};
 use trueup_net::http::{Answer, HttpClient};
+
+/// How long after a change of tags from here the search index does not count for that resource.
+const OWN_CHANGE_FOR: Duration = Duration::from_secs(10 * 60);
 
 const USER_AGENT: &str = concat!("trueup/", env!("CARGO_PKG_VERSION"));
 
@@ -92,6 +96,8 @@ pub(super) struct Session {
     credential: Credential,
     /// The secret of the last exchange, which must not come back in a message.
     exchanged: std::sync::Mutex<Option<SecretText>>,
+    /// When the tags of a resource were last changed from here, by its CRN: the search index lags behind.
+    own_changes: std::sync::Mutex<BTreeMap<String, Instant>>,
     /// Held while a token is bought, so that many requests at once buy one.
     held: Mutex<Option<HeldToken>>,
     calls: AtomicU64,
@@ -100,7 +106,21 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(http: HttpClient, endpoints: Endpoints, credential: Credential) -> Self {
         let exchanged = std::sync::Mutex::default();
-        Self { http, endpoints, credential, exchanged, held: Mutex::default(), calls: AtomicU64::new(0) }
+        let (held, own_changes) = (Mutex::default(), std::sync::Mutex::default());
+        Self { http, endpoints, credential, exchanged, own_changes, held, calls: AtomicU64::new(0) }
+    }
+
+    /// Notes that the tags of a resource are about to be changed from here.
+    pub(super) fn note_own_change(&self, crn: &str) {
+        let mut changes = self.own_changes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        changes.retain(|_, at| at.elapsed() < OWN_CHANGE_FOR);
+        changes.insert(crn.to_owned(), Instant::now());
+    }
+
+    /// Whether the tagging service itself has to be asked for the tags of a resource.
+    pub(super) fn is_own_change(&self, crn: &str) -> bool {
+        let changes = self.own_changes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        changes.get(crn).is_some_and(|at| at.elapsed() < OWN_CHANGE_FOR)
     }
 
     pub(super) fn endpoints(&self) -> &Endpoints {
