@@ -148,7 +148,14 @@ fn targets_changes_and_preconditions_are_printed() {
     assert_eq!(tag["change"], json!({ "set": tags, "remove": [] }));
     assert_eq!(tag["preconditions"], json!({ "tags": [], "state": "available" }));
     assert_eq!((&tag["cluster"], &plan["actions"][0]["cluster"]), (&json!("mgmt"), &json!("ibm:main")));
-    assert_eq!(plan["actions"][5]["change"], json!({ "set": ["env:prod"], "remove": [] }));
+    let object = json!({
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta3", "kind": "IBMPowerVSCluster", "namespace": "clusters",
+        "name": "demo", "uid": UID
+    });
+    let remember = json!({
+        "cluster": "mgmt", "object": object, "annotation": "trueup/attached-tags", "tags": { "ws-1": ["env:prod"] }
+    });
+    assert_eq!(plan["actions"][5]["change"], json!({ "set": ["env:prod"], "remove": [], "remember": remember }));
     let (account, mgmt) = (&plan["targets"][0], &plan["targets"][1]);
     assert_eq!((text(&account["cluster"]), text(&mgmt["cluster"])), ("ibm:main", "mgmt"));
     let whose = json!({ "kube_system_uid": "", "ca_sha256": "", "account": "0123456789abcdef0123456789abcdef" });
