@@ -271,6 +271,33 @@ impl Change {
         }
     }
 
+    /// Returns the change without the lists of the tags it remembers, which earlier actions of the same plan move.
+    pub(super) fn without_memory_lists(&self) -> Self {
+        let mut change = self.clone();
+        match &mut change {
+            Self::Tag(TagChange { remember: Some(remember), .. })
+            | Self::Untag(TagChange { remember: Some(remember), .. })
+            | Self::ReOwn(TagChange { remember: Some(remember), .. }) => {
+                remember.tags.values_mut().for_each(Vec::clear);
+                remember.converted.clear();
+            }
+            Self::Tag(_)
+            | Self::Untag(_)
+            | Self::ReOwn(_)
+            | Self::Delete
+            | Self::Label(_)
+            | Self::Annotate(_)
+            | Self::Create(_)
+            | Self::Update(_)
+            | Self::Apply(_)
+            | Self::CreateFromBackup(_)
+            | Self::UpdateFromBackup(_)
+            | Self::ApplyFromBackup(_)
+            | Self::Patch(_) => {}
+        }
+        change
+    }
+
     /// Returns the change as plan files hold it.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a change is made of texts and JSON values")

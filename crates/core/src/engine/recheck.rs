@@ -122,7 +122,8 @@ fn action_difference(plan: &Plan, action: &Action, now: &Action, current: Curren
     if !is_of_tags && now.preconditions != action.preconditions {
         return Some(Difference::Preconditions);
     }
-    if now.change != action.change {
+    // The lists of a memory are shown; what is written is computed from the annotation when the tags were changed.
+    if now.change.without_memory_lists() != action.change.without_memory_lists() {
         return Some(Difference::Change);
     }
     if now.undo != action.undo {

@@ -151,15 +151,9 @@ fn remembered(change: &Change) -> Option<(&TagChange, &Remember)> {
 /// What the annotation holds after a change of tags: what it holds now, with these attached and those detached.
 fn after(change: &TagChange, remember: &Remember, held: Option<&str>) -> String {
     let read = held.and_then(|text| serde_json::from_str::<BTreeMap<String, Vec<String>>>(text).ok());
-    // An older list, or nothing: the plan says what each resource keeps of it.
-    let is_converted = read.is_none();
-    let mut all = read.unwrap_or_else(|| remember.converted.clone());
-    for (id, planned) in &remember.tags {
-        let held = all.remove(id).unwrap_or_default();
-        let mut tags: BTreeSet<String> = held.into_iter().collect();
-        if is_converted {
-            tags.extend(planned.iter().cloned());
-        }
+    let mut all = read.unwrap_or_else(|| converted(remember, held));
+    for id in remember.tags.keys() {
+        let mut tags: BTreeSet<String> = all.remove(id).unwrap_or_default().into_iter().collect();
         tags.extend(change.set.iter().cloned());
         tags.retain(|tag| !change.remove.contains(tag));
         if !tags.is_empty() {
@@ -167,6 +161,17 @@ fn after(change: &TagChange, remember: &Remember, held: Option<&str>) -> String 
         }
     }
     serde_json::to_string(&all).expect("texts are JSON")
+}
+
+/// An older list, resource by resource: the plan says which of its tags each resource keeps. A plan adds none.
+fn converted(remember: &Remember, held: Option<&str>) -> BTreeMap<String, Vec<String>> {
+    let list: Vec<String> = held.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let list: BTreeSet<String> = list.iter().map(|tag| tag.to_lowercase()).collect();
+    let kept = |(id, tags): (&String, &Vec<String>)| {
+        let tags: Vec<String> = tags.iter().filter(|tag| list.contains(*tag)).cloned().collect();
+        (!tags.is_empty()).then(|| (id.clone(), tags))
+    };
+    remember.converted.iter().chain(&remember.tags).filter_map(kept).collect()
 }
 
 /// The write of the annotation, as an action of the same plan.
@@ -243,6 +248,13 @@ mod tests {
                 remember(&[], &[]),
                 Some(r#"{"vpc":["env:prod"]}"#),
                 "{}",
+            ),
+            (
+                "a plan adds nothing to an older list",
+                &on,
+                remember(&[("ws", &["a", "theirs"])], &["a", "env:prod", "theirs"]),
+                Some(r#"["a"]"#),
+                r#"{"vpc":["a","env:prod"],"ws":["a"]}"#,
             ),
             ("no JSON", &on, remember(&[], &["env:prod"]), Some("{"), r#"{"vpc":["env:prod"]}"#),
         ];
