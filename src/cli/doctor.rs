@@ -33,8 +33,12 @@ pub struct Check {
 pub enum Fit {
     Yes,
     /// Worth knowing, and no failure.
-    Note { remedy: String },
-    No { remedy: String },
+    Note {
+        remedy: String,
+    },
+    No {
+        remedy: String,
+    },
 }
 
 impl Check {

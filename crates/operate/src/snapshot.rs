@@ -67,8 +67,8 @@ fn known_cluster(cluster: &SnapshotCluster, settings: &Settings) -> Cluster {
 fn used_from(cluster: &SnapshotCluster, settings: &Settings) -> ClusterSource {
     let ClusterSource::Cloud { provider, account, used_from } = &cluster.source else { return cluster.source.clone() };
     let is_meant = |named: &&CloudAccount| {
-        let is_named = named.provider == *provider
-            && cluster.name.as_str() == format!("{}:{}", provider.as_str(), named.alias);
+        let is_named =
+            named.provider == *provider && cluster.name.as_str() == format!("{}:{}", provider.as_str(), named.alias);
         is_named && !named.management_clusters.is_empty()
     };
     let named = settings.clouds.iter().find(is_meant).filter(|_| used_from.patterns.is_empty());

@@ -237,8 +237,11 @@ impl Given {
     pub fn live_account(mut self) -> Self {
         let account = self.fleet.member("aws:shop");
         account.link = Link::Live { since: now() };
-        account.source =
-            ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: trueup_core::world::MemberRule::default() };
+        account.source = ClusterSource::Cloud {
+            provider: Provider::Aws,
+            account: String::new(),
+            used_from: trueup_core::world::MemberRule::default(),
+        };
         account.serve(&["instancetypes", "lookups", "environments"].map(|plural| ("aws.cloud.trueup", plural)));
         self
     }

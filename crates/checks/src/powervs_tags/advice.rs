@@ -87,12 +87,16 @@ fn untagged(context: &CheckContext<'_>, subject: &ResolvedSubject) -> String {
     let kind = context.resource(account, item).kind;
     let claimant = seen_from(context, subject);
     if claimant.is_some_and(|claimant| claimant.fact.is_going()) {
-        return "the cluster is being deleted and nothing proves that this is its own; delete it by hand if it is".to_owned();
+        return "the cluster is being deleted and nothing proves that this is its own; delete it by hand if it is"
+            .to_owned();
     }
     match kind {
         Some(Kind::DhcpServer) => "tag its network: a DHCP server has no tags of its own".to_owned(),
         Some(Kind::TgConnection) => "tag its gateway: a connection has no tags of its own".to_owned(),
-        Some(_) | None => "wait until the status holds its id, or give the cluster a shorter name if its owner tag is too long".to_owned(),
+        Some(_) | None => {
+            "wait until the status holds its id, or give the cluster a shorter name if its owner tag is too long"
+                .to_owned()
+        }
     }
 }
 

@@ -83,9 +83,7 @@ impl Look<'_, '_> {
             }
         }
         match gateway_owner {
-            Some(uuid) if leads_nowhere(context, self.account, self.item) => {
-                self.without_owner(Verdict::Orphan, &uuid)
-            }
+            Some(uuid) if leads_nowhere(context, self.account, self.item) => self.without_owner(Verdict::Orphan, &uuid),
             Some(_) | None => Ruling::of(Verdict::Foreign),
         }
     }

@@ -310,7 +310,8 @@ impl<'a> CheckContext<'a> {
                     let resource = self.accounts[place].items[item];
                     let leads = match (resource.kind, resource.side) {
                         (Some(Kind::TgConnection), Some(side)) => {
-                            (owns || one.connects(self.scheme(), tags, side)) && self.leads_to(place, item, *claimant) == Leads::Ours
+                            (owns || one.connects(self.scheme(), tags, side))
+                                && self.leads_to(place, item, *claimant) == Leads::Ours
                         }
                         (Some(Kind::TgConnection), None) => false,
                         _ => owns,

@@ -88,7 +88,8 @@ fn actual(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
             | ResolvedSubject::Clusters { .. }
             | ResolvedSubject::Account { .. } => json!({}),
             ResolvedSubject::FinalizerOnly { claimant } => {
-                let finalizers: Vec<&str> = context.claimants[*claimant].fact.finalizers.iter().map(|one| &**one).collect();
+                let finalizers: Vec<&str> =
+                    context.claimants[*claimant].fact.finalizers.iter().map(|one| &**one).collect();
                 json!({ "finalizers": finalizers })
             }
         };
@@ -119,7 +120,9 @@ fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
             lines.extend(
                 seen_from.map(|claimant| claim_evidence(context, *account, *item, claimant)).unwrap_or_default(),
             );
-            lines.extend(seen_from.map(|claimant| rule_evidence(context, *account, *item, claimant, ruling)).unwrap_or_default());
+            lines.extend(
+                seen_from.map(|claimant| rule_evidence(context, *account, *item, claimant, ruling)).unwrap_or_default(),
+            );
             lines.extend(owner_evidence(context, *account, ruling));
         }
         ResolvedSubject::Missing { account, claimant, slot } => {
@@ -241,7 +244,8 @@ fn rule_evidence(
     ruling: &Ruling,
 ) -> Vec<Evidence> {
     let (one, resource) = (&context.claimants[claimant], context.resource(account, item));
-    let object = format!("{} {} {}", context.accounts[account].member.name, resource.kind.map_or("", Kind::as_str), resource.id);
+    let object =
+        format!("{} {} {}", context.accounts[account].member.name, resource.kind.map_or("", Kind::as_str), resource.id);
     let mut lines = Vec::new();
     if ruling.verdict == Verdict::InUse
         && let Some(other) = user_beside(context, account, item, claimant)
@@ -251,7 +255,11 @@ fn rule_evidence(
     if ruling.codes.contains(&Code::CreatedBefore) {
         let times = (resource.created, one.fact.created);
         if let (Some(resource), Some(cluster)) = times {
-            lines.push(line(format!("was created {resource}, before the cluster's object ({cluster})"), object.clone(), "created_at"));
+            lines.push(line(
+                format!("was created {resource}, before the cluster's object ({cluster})"),
+                object.clone(),
+                "created_at",
+            ));
         }
     }
     if let Some(mark) = owner_mark(context, resource, one).filter(|_| ruling.codes.contains(&Code::OwnerMark)) {

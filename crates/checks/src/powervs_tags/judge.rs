@@ -183,7 +183,8 @@ impl<'a> Look<'_, 'a> {
     /// Whether an object of the older shape takes it along by its status' word alone.
     pub fn goes_by_flag(&self) -> bool {
         let is_older = self.claimant().is_some_and(|claimant| claimant.fact.shape == Shape::Older);
-        let is_created = |(claim, slot): (Claim, Option<&Slot>)| claim.by == By::Status && slot.is_some_and(Slot::is_created);
+        let is_created =
+            |(claim, slot): (Claim, Option<&Slot>)| claim.by == By::Status && slot.is_some_and(Slot::is_created);
         is_older && self.claim().is_some_and(is_created)
     }
 

@@ -47,7 +47,11 @@ pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &R
         ResolvedSubject::FinalizerOnly { claimant } => {
             let one = &context.claimants[*claimant];
             let held: Vec<&str> = one.fact.finalizers.iter().map(|held| &**held).collect();
-            format!("nothing of {} is left; only metadata.finalizers ({}) keeps it, which the provider removes", one.key, held.join(", "))
+            format!(
+                "nothing of {} is left; only metadata.finalizers ({}) keeps it, which the provider removes",
+                one.key,
+                held.join(", ")
+            )
         }
         ResolvedSubject::Members { gap, .. } => {
             format!("not every management cluster of the account was read: {gap}")
@@ -91,12 +95,16 @@ fn resource_message(context: &CheckContext<'_>, subject: &ResolvedSubject, rulin
             format!("{whose} adopted it: it is older than the cluster; choose another name or take it over on purpose")
         }
         Verdict::Adopted if ruling.codes.contains(&Code::OwnerMark) => {
-            format!("{whose} adopted it: it carries another owner's mark; choose another name or take it over on purpose")
+            format!(
+                "{whose} adopted it: it carries another owner's mark; choose another name or take it over on purpose"
+            )
         }
         Verdict::Adopted => {
             format!("{whose} found it by its name; choose another name or take it over on purpose")
         }
-        Verdict::NameTaken => format!("the provider would take it for {whose}'s own, and it is not; choose another name"),
+        Verdict::NameTaken => {
+            format!("the provider would take it for {whose}'s own, and it is not; choose another name")
+        }
         Verdict::Foreign if ruling.codes.contains(&Code::NotHeldYet) => {
             format!("matches {whose} by name; the provider may just have made it")
         }

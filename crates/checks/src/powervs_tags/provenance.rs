@@ -69,8 +69,9 @@ pub fn provenance(context: &CheckContext<'_>, account: usize, item: usize, seen_
     }
     let (scheme, own) = (context.scheme(), claimant.own_marks());
     let remembered = claimant.remembered(resource, scheme);
-    let is_known =
-        |tag: &str| claimant.wants(tag) || remembered.contains(tag) || scheme.read(tag).is_some_and(|mark| own.contains(&mark));
+    let is_known = |tag: &str| {
+        claimant.wants(tag) || remembered.contains(tag) || scheme.read(tag).is_some_and(|mark| own.contains(&mark))
+    };
     if !resource.tags.iter().all(is_known) {
         codes.insert(Code::TaggedByOthers);
     }
@@ -83,7 +84,8 @@ pub fn owner_mark<'r>(
     resource: &'r CloudResource,
     claimant: &Claimant<'_>,
 ) -> Option<&'r str> {
-    let is_theirs = |tag: &str| context.settings.owner_tags.iter().any(|glob| glob.matches(tag)) && !claimant.wants(tag);
+    let is_theirs =
+        |tag: &str| context.settings.owner_tags.iter().any(|glob| glob.matches(tag)) && !claimant.wants(tag);
     resource.tags.iter().find(|tag| is_installer_mark(tag) || is_theirs(tag))
 }
 

@@ -117,7 +117,10 @@ impl<'a> Draft<'_, 'a> {
         let claimant = self.claimant()?;
         let mut draft = ActionDraft { selected: false, ..self.tag(Reason::TakeOver)? };
         if let Some(mark) = owner_mark(self.context, self.resource(), claimant) {
-            let why = format!("it carries {}, the mark of another owner; have that owner remove it first", printable(mark, Charset::Unicode));
+            let why = format!(
+                "it carries {}, the mark of another owner; have that owner remove it first",
+                printable(mark, Charset::Unicode)
+            );
             draft.blocked_by.push(Blocked { gate: GateName::Ownership, why });
         }
         Some(draft)
@@ -198,7 +201,8 @@ impl<'a> Draft<'_, 'a> {
     /// Not every cluster that could use a resource was read.
     fn not_all_read(&self) -> Option<Blocked> {
         let gap = self.context.accounts[self.account].members.gap()?;
-        let why = format!("a cluster that was not read could use it: {gap}; include every management cluster in the run");
+        let why =
+            format!("a cluster that was not read could use it: {gap}; include every management cluster in the run");
         Some(Blocked { gate: GateName::Fleet, why })
     }
 

@@ -104,8 +104,8 @@ fn states_of(verdict: &str) -> &'static [&'static str] {
         "leftover" | "orphan-certain" | "orphan-probable" | "extra" | "orphan" | "removable" => &["extra"],
         // An error where the status does not hold its id.
         "stale-owner" => &["drift", "error"],
-        "stale-copy" | "drift" | "half-tagged" | "endpoint-drift" | "ca-drift" | "ca-rotating"
-        | "behind-source" | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
+        "stale-copy" | "drift" | "half-tagged" | "endpoint-drift" | "ca-drift" | "ca-rotating" | "behind-source"
+        | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
         "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" | "finalizer-only" => {
             &["stale"]
         }

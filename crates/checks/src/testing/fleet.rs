@@ -70,7 +70,15 @@ impl Fleet {
 impl Member {
     pub fn new(source: ClusterSource) -> Self {
         let coverage = Coverage { kinds: KindCoverage::All, ..Coverage::default() };
-        Self { source, link: Link::Recorded, hosted_by: None, objects: Vec::new(), coverage, served: None, identity: None }
+        Self {
+            source,
+            link: Link::Recorded,
+            hosted_by: None,
+            objects: Vec::new(),
+            coverage,
+            served: None,
+            identity: None,
+        }
     }
 
     /// Puts an object in, in place of one of its group, kind, namespace and name.

@@ -269,8 +269,7 @@ fn members_of(plan: &Plan, group: &str) -> Vec<usize> {
 /// Nothing has the name, or all that it names is blocked.
 fn open_places(plan: &Plan, name: &str) -> Result<Vec<usize>, Refusal> {
     let members = members_of(plan, name);
-    let open: Vec<usize> =
-        members.iter().copied().filter(|place| plan.actions[*place].blocked_by.is_empty()).collect();
+    let open: Vec<usize> = members.iter().copied().filter(|place| plan.actions[*place].blocked_by.is_empty()).collect();
     match members.first() {
         None => open_place(plan, name).map(|place| vec![place]),
         Some(first) if open.is_empty() => open_place(plan, &plan.actions[*first].id).map(|place| vec![place]),

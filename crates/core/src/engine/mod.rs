@@ -44,6 +44,7 @@ mod tombstones;
 mod undo;
 pub mod vault;
 
+pub use crate::world::glob::{EmptyGlob, Glob};
 pub use accept::AcceptRule;
 pub use action::{
     ActionDraft, Blocked, CloudTarget, Dependency, GateName, MemoryTarget, Reason, Restores, SourceBinding, Stake,
@@ -68,7 +69,6 @@ pub use gate::{
     FreezeWindow, KillSwitch, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
     undo_access_questions,
 };
-pub use crate::world::glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};
 pub use mark::{MarkKey, MarkKeyError, Provenance};
 pub use origin::{BadEntry, Origin};

@@ -94,9 +94,9 @@ impl MemberRule {
         for contexts in by_identity.into_values() {
             match contexts.iter().find(|(_, why)| why.is_none()) {
                 Some((name, _)) => read.push((*name).clone()),
-                None => missing.extend(contexts.into_iter().filter_map(|(name, why)| {
-                    why.map(|gap| MissingMember::incomplete(name, gap))
-                })),
+                None => missing.extend(
+                    contexts.into_iter().filter_map(|(name, why)| why.map(|gap| MissingMember::incomplete(name, gap))),
+                ),
             }
         }
         read.sort();
@@ -234,30 +234,101 @@ mod tests {
     }
 
     /// Case, patterns, contexts that are not opened, clusters of the run, those read, those missing.
-    type Case = (&'static str, &'static [&'static str], &'static [&'static str], Vec<Cluster>, &'static [&'static str], &'static [&'static str]);
+    type Case = (
+        &'static str,
+        &'static [&'static str],
+        &'static [&'static str],
+        Vec<Cluster>,
+        &'static [&'static str],
+        &'static [&'static str],
+    );
 
     #[test]
     fn a_set_is_complete_only_when_every_member_was_read() {
         let a = || cluster("mgmt-a", "a", live());
         let b = || cluster("mgmt-b", "b", live());
         let no_identity = Cluster { identity: ClusterIdentity::default(), ..a() };
-        let no_discovery = Cluster { served: Served::Unknown(Gap::new(GapCause::Discovery, "discovery failed")), ..a() };
+        let no_discovery =
+            Cluster { served: Served::Unknown(Gap::new(GapCause::Discovery, "discovery failed")), ..a() };
         let local = Cluster { source: ClusterSource::Local, ..cluster("mgmt-local", "", Link::Idle) };
         let cases: [Case; 15] = [
             ("every cluster of the run", &[], &["other"], vec![a(), b()], &["mgmt-a", "mgmt-b"], &[]),
             ("named and read", &["mgmt-a", "mgmt-b"], &[], vec![a(), b()], &["mgmt-a", "mgmt-b"], &[]),
-            ("named and not in the run", &["mgmt-a", "mgmt-b"], &["mgmt-a"], vec![b()], &["mgmt-b"], &["mgmt-a: not part of this run"]),
-            ("a context of the glob is not opened", &["mgmt-*"], &["mgmt-a", "edge"], vec![b()], &["mgmt-b"], &["mgmt-a: this run does not open the context"]),
-            ("a glob without a match", &["mgmt-*", "edge-?"], &[], vec![b()], &["mgmt-b"], &["edge-?: matches no cluster and no context"]),
-            ("another cluster is no member", &["mgmt-a"], &[], vec![a(), cluster("edge", "e", failed())], &["mgmt-a"], &[]),
-            ("unreachable", &["mgmt-*"], &[], vec![a(), cluster("mgmt-b", "", failed())], &["mgmt-a"], &["mgmt-b: connection refused"]),
-            ("not connected", &[], &[], vec![cluster("mgmt-a", "a", Link::Connecting)], &[], &["mgmt-a: not connected"]),
-            ("its list is late", &[], &[], vec![a(), cluster("late", "l", live())], &["mgmt-a"], &["late: not listed yet"]),
+            (
+                "named and not in the run",
+                &["mgmt-a", "mgmt-b"],
+                &["mgmt-a"],
+                vec![b()],
+                &["mgmt-b"],
+                &["mgmt-a: not part of this run"],
+            ),
+            (
+                "a context of the glob is not opened",
+                &["mgmt-*"],
+                &["mgmt-a", "edge"],
+                vec![b()],
+                &["mgmt-b"],
+                &["mgmt-a: this run does not open the context"],
+            ),
+            (
+                "a glob without a match",
+                &["mgmt-*", "edge-?"],
+                &[],
+                vec![b()],
+                &["mgmt-b"],
+                &["edge-?: matches no cluster and no context"],
+            ),
+            (
+                "another cluster is no member",
+                &["mgmt-a"],
+                &[],
+                vec![a(), cluster("edge", "e", failed())],
+                &["mgmt-a"],
+                &[],
+            ),
+            (
+                "unreachable",
+                &["mgmt-*"],
+                &[],
+                vec![a(), cluster("mgmt-b", "", failed())],
+                &["mgmt-a"],
+                &["mgmt-b: connection refused"],
+            ),
+            (
+                "not connected",
+                &[],
+                &[],
+                vec![cluster("mgmt-a", "a", Link::Connecting)],
+                &[],
+                &["mgmt-a: not connected"],
+            ),
+            (
+                "its list is late",
+                &[],
+                &[],
+                vec![a(), cluster("late", "l", live())],
+                &["mgmt-a"],
+                &["late: not listed yet"],
+            ),
             ("its identity is not known", &[], &[], vec![no_identity], &[], &["mgmt-a: its identity is not known"]),
             ("its discovery failed", &[], &[], vec![no_discovery], &[], &["mgmt-a: discovery failed"]),
             ("a recording has no identity", &[], &[], vec![cluster("mgmt-a", "", Link::Recorded)], &["mgmt-a"], &[]),
-            ("two contexts of one cluster", &["mgmt-*"], &[], vec![a(), cluster("mgmt-x", "a", live())], &["mgmt-a"], &[]),
-            ("one of two contexts was read", &["mgmt-*", "late"], &[], vec![a(), cluster("late", "a", live())], &["mgmt-a"], &[]),
+            (
+                "two contexts of one cluster",
+                &["mgmt-*"],
+                &[],
+                vec![a(), cluster("mgmt-x", "a", live())],
+                &["mgmt-a"],
+                &[],
+            ),
+            (
+                "one of two contexts was read",
+                &["mgmt-*", "late"],
+                &[],
+                vec![a(), cluster("late", "a", live())],
+                &["mgmt-a"],
+                &[],
+            ),
             ("the user's own files are no cluster", &[], &[], vec![a(), local], &["mgmt-a"], &[]),
         ];
         for (case, patterns, not_opened, clusters, read, missing) in cases {

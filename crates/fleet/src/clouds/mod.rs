@@ -162,7 +162,11 @@ impl Clouds {
         Some(Member {
             name: name.clone(),
             class: cluster.class,
-            source: ClusterSource::Cloud { provider: *provider, account: String::new(), used_from: MemberRule::default() },
+            source: ClusterSource::Cloud {
+                provider: *provider,
+                account: String::new(),
+                used_from: MemberRule::default(),
+            },
             hosted_by: None,
             connector: Arc::new(AccountConnector::new(account)),
             namespaces: Vec::new(),

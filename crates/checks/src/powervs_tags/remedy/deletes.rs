@@ -105,9 +105,8 @@ impl Draft<'_, '_> {
         };
         let mut actions = vec![delete];
         let gateway = self.context.accounts[self.account].parents[self.item];
-        let stays = gateway.filter(|gateway| {
-            self.resource().kind == Some(Kind::TgConnection) && !leaked.steps.contains_key(gateway)
-        });
+        let stays = gateway
+            .filter(|gateway| self.resource().kind == Some(Kind::TgConnection) && !leaked.steps.contains_key(gateway));
         let remove = stays.map(|gateway| (gateway, self.connection_tags(gateway, uuid)));
         if let Some((gateway, remove)) = remove.filter(|(_, remove)| !remove.is_empty()) {
             let change = TagChange { remove, ..TagChange::default() };

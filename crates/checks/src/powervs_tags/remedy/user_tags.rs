@@ -14,9 +14,7 @@ use crate::powervs_tags::names::{ATTACHED_TAGS, POWERVS_CLUSTER};
 use crate::powervs_tags::subjects::ResolvedSubject;
 use crate::powervs_tags::tags::Mark;
 use crate::powervs_tags::verdict::Verdict;
-use trueup_core::engine::{
-    ActionDraft, Change, MemoryTarget, ObjectRef, Reason, Remember, Stake, TagChange, Verb,
-};
+use trueup_core::engine::{ActionDraft, Change, MemoryTarget, ObjectRef, Reason, Remember, Stake, TagChange, Verb};
 
 /// What would go on a resource and what would come off, if these were the user's tags for the cluster that sees it.
 pub fn user_tags_if(
@@ -113,10 +111,8 @@ impl Draft<'_, '_> {
         let mut remove = scheme.spelled(tags, &marks);
         let is_mark = !remove.is_empty();
         let attached = claimant.remembered(self.resource(), scheme).into_iter();
-        let attached: BTreeSet<String> = attached
-            .filter(|tag| tags.has(tag) && !self.is_wanted_by_another(tag))
-            .map(str::to_owned)
-            .collect();
+        let attached: BTreeSet<String> =
+            attached.filter(|tag| tags.has(tag) && !self.is_wanted_by_another(tag)).map(str::to_owned).collect();
         let is_remembered = !attached.is_empty();
         remove.extend(attached);
         if remove.is_empty() {

@@ -56,7 +56,8 @@ fn a_change_of_user_tags_says_what_will_be_remembered() {
     assert_eq!(remembered(with(&["env:prod"])), json!([{ "vpc": ["alone"] }, {}]), "what was there before is not ours");
     let held = attached(with(&["x"]), r#"{"vpc":["x"],"ws":["y"]}"#);
     assert_eq!(remembered(held), json!([{ "vpc": ["alone", "env:prod", "x"] }, {}]));
-    let older = attached(with(&["x"]), r#"["x"]"#).has_only("vpc").has(resource("cos-instance", "cos")).tags("cos", &ours());
+    let older =
+        attached(with(&["x"]), r#"["x"]"#).has_only("vpc").has(resource("cos-instance", "cos")).tags("cos", &ours());
     assert_eq!(remembered(older), json!([{ "vpc": ["alone", "env:prod", "x"] }, { "cos": ["x"] }]));
 }
 
@@ -79,7 +80,11 @@ fn another_prefix_is_written_and_the_default_one_is_still_read() {
         VPC,
         [
             ("the default tags", settings(newer()), "owned"),
-            ("its own tags", settings(newer()).tags("vpc", &["acme-owner:demo".to_owned(), format!("acme-cluster-uuid:{UID}")]), "owned"),
+            (
+                "its own tags",
+                settings(newer()).tags("vpc", &["acme-owner:demo".to_owned(), format!("acme-cluster-uuid:{UID}")]),
+                "owned",
+            ),
             ("one of each", settings(newer()).tags("vpc", &["acme-owner:demo".to_owned(), uuid(UID)]), "owned"),
             (
                 "none",

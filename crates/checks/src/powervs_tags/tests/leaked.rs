@@ -66,7 +66,11 @@ fn a_connection_that_no_cluster_points_at_is_judged_by_both_ends() {
         ("it leads into an account that was not read", leading(&far), "foreign"),
         ("it leads into an account that was half read", half(&far), "foreign"),
         ("where it leads is not said", leaked().of("cv", "network_id", json!(null)), "foreign"),
-        ("the set is not declared", leaked().not_declared(), "orphan fleet-not-declared → delete offered no-owner blocked:fleet"),
+        (
+            "the set is not declared",
+            leaked().not_declared(),
+            "orphan fleet-not-declared → delete offered no-owner blocked:fleet",
+        ),
     ];
     for (case, given, expected) in cases {
         assert_eq!(given.about("ibm:acc/tg-connection/cv@-"), expected, "case: {case}");
@@ -79,7 +83,11 @@ fn what_stays_keeps_its_holder_and_what_is_in_the_set_does_not() {
     let judged = given.judged();
     assert_eq!(judged.about("vpc/v@-"), "orphan → delete offered no-owner blocked:dependency");
     assert_eq!(judged.about("subnet/s@-"), "orphan → delete offered no-owner");
-    assert_eq!(judged.about("workspace/w@-"), "orphan → delete offered no-owner", "networks and servers are in the set");
+    assert_eq!(
+        judged.about("workspace/w@-"),
+        "orphan → delete offered no-owner",
+        "networks and servers are in the set"
+    );
     let stays = leaked().has(resource("transit-gateway", "live")).has(connection("x", "live", "vpc", &crn("vpc", "v")));
     assert_eq!(stays.about("vpc/v@-"), "orphan → delete offered no-owner blocked:dependency", "a connection of others");
 }

@@ -15,7 +15,8 @@ fn beside(spec: serde_json::Value, status: serde_json::Value) -> serde_json::Val
 
 #[test]
 fn a_resource_that_a_living_cluster_uses_is_in_use() {
-    let reference = |by: serde_json::Value| beside(json!({ "vpc": { "type": "Reference", "reference": by } }), json!({}));
+    let reference =
+        |by: serde_json::Value| beside(json!({ "vpc": { "type": "Reference", "reference": by } }), json!({}));
     let going = |other: serde_json::Value| newer().going().cluster_object(other);
     let mut leaving = reference(json!({ "id": "vpc" }));
     leaving["metadata"]["deletionTimestamp"] = json!("2026-11-16T09:59:00Z");
@@ -26,7 +27,11 @@ fn a_resource_that_a_living_cluster_uses_is_in_use() {
             ("by id in its spec", going(reference(json!({ "id": "vpc" }))), "in-use"),
             ("by name in its spec", going(reference(json!({ "name": "demo-vpc" }))), "in-use"),
             ("by id in its status", going(beside(json!({}), json!({ "vpc": { "id": "vpc" } }))), "in-use"),
-            ("by a name of the older shape", going(beside(json!({ "vpc": { "name": "demo-vpc" } }), json!({}))), "in-use"),
+            (
+                "by a name of the older shape",
+                going(beside(json!({ "vpc": { "name": "demo-vpc" } }), json!({}))),
+                "in-use",
+            ),
             ("that one is being deleted too", going(leaving), delete),
             ("nothing is deleted", newer().cluster_object(reference(json!({ "id": "vpc" }))), "owned"),
             (
@@ -37,7 +42,10 @@ fn a_resource_that_a_living_cluster_uses_is_in_use() {
         ],
     );
     let judged = going(reference(json!({ "id": "vpc" }))).judged();
-    assert!(judged.about("subnet/sub@clusters/demo").starts_with("owned → delete"), "what is in it is judged by itself");
+    assert!(
+        judged.about("subnet/sub@clusters/demo").starts_with("owned → delete"),
+        "what is in it is judged by itself"
+    );
     let lines = &judged.find(VPC).unwrap().explanation.evidence;
     assert!(lines.iter().any(|line| line.object == "mgmt IBMPowerVSCluster clusters/other"), "{lines:?}");
 }
@@ -54,7 +62,8 @@ fn networks_of_a_workspace_in_use_have_steps_of_their_own() {
 
 #[test]
 fn a_connection_is_held_by_both_of_its_ends() {
-    let theirs = |kind: &str, network_type: &str, id: &str| connection("theirs", "their-tg", network_type, &crn(kind, id));
+    let theirs =
+        |kind: &str, network_type: &str, id: &str| connection("theirs", "their-tg", network_type, &crn(kind, id));
     let delete = "owned → delete selected cluster-deleted";
     let cases = [
         ("to our VPC", "vpc/vpc", theirs("vpc", "vpc", "vpc")),
@@ -81,17 +90,26 @@ fn gone_is_a_match_while_the_cluster_is_being_deleted() {
 fn when_nothing_is_left_only_the_finalizer_is_said() {
     let all = ["net", "dhcp", "vpc", "sub", "sg", "lb", "tg", "con-v", "con-p", "cos"];
     let finalizers = json!(["ibmpowervscluster.infrastructure.cluster.x-k8s.io"]);
-    let nothing = || all.iter().fold(newer().going(), |given, id| given.lacks(id)).set("metadata.finalizers", finalizers.clone());
+    let nothing =
+        || all.iter().fold(newer().going(), |given, id| given.lacks(id)).set("metadata.finalizers", finalizers.clone());
     let object = "mgmt/IBMPowerVSCluster/clusters/demo";
     each(
         object,
         [
             ("nothing is left", nothing().lacks("ws"), "finalizer-only"),
-            ("the cloud keeps one for a while", nothing().of("ws", "state", json!("pending_reclamation")), "finalizer-only"),
+            (
+                "the cloud keeps one for a while",
+                nothing().of("ws", "state", json!("pending_reclamation")),
+                "finalizer-only",
+            ),
             ("one is left", nothing(), "no subject"),
             ("one is being deleted", nothing().of("ws", "state", json!("deleting")), "no subject"),
             ("the account is half read", nothing().lacks("ws").cut_short(), "no subject"),
-            ("something carries both tags", nothing().lacks("ws").has(resource("vpc", "x")).tags("x", &ours()), "no subject"),
+            (
+                "something carries both tags",
+                nothing().lacks("ws").has(resource("vpc", "x")).tags("x", &ours()),
+                "no subject",
+            ),
             ("the status holds nothing", nothing().lacks("ws").set("status", json!({})), "no subject"),
         ],
     );

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::super::users::Users;
 use super::now;
 use trueup_core::world::{
-    Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, Glob, Link, MemberRule, Provider, RiskClass, Served, World,
+    Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, Glob, Link, MemberRule, Provider, RiskClass,
+    Served, World,
 };
 
 fn member(name: &str, source: ClusterSource, served: Served) -> Cluster {

@@ -122,7 +122,11 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
 #[test]
 fn an_account_is_known_by_its_id_alone() {
     let account = |id: &str| {
-        let source = ClusterSource::Cloud { provider: Provider::Ibm, account: id.to_owned(), used_from: crate::world::MemberRule::default() };
+        let source = ClusterSource::Cloud {
+            provider: Provider::Ibm,
+            account: id.to_owned(),
+            used_from: crate::world::MemberRule::default(),
+        };
         one_delete()
             .cluster(|cluster| (cluster.source, cluster.identity) = (source.clone(), ClusterIdentity::default()))
     };

@@ -67,7 +67,8 @@ impl Credential {
         match self {
             Self::Key(key) => {
                 let encoded = Zeroizing::new(escaped(key.expose()));
-                let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&response_type=cloud_iam&apikey=";
+                let grant =
+                    "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&response_type=cloud_iam&apikey=";
                 let form = Zeroizing::new(format!("{grant}{}", encoded.as_str()));
                 Ok(Exchange::Form { form, secret: key.0.clone() })
             }
@@ -190,9 +191,17 @@ mod tests {
         };
         let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3A";
         let cases = [
-            ("a key", Credential::Key(ApiKey::parse("k+1").unwrap()), format!("{grant}apikey&response_type=cloud_iam&apikey=k%2B1")),
+            (
+                "a key",
+                Credential::Key(ApiKey::parse("k+1").unwrap()),
+                format!("{grant}apikey&response_type=cloud_iam&apikey=k%2B1"),
+            ),
             ("a token", Credential::TokenFile(file.clone()), "token a.b.c".to_owned()),
-            ("a profile by name", profile("ops team"), format!("{grant}cr-token&profile_name=ops%20team&cr_token=a.b.c")),
+            (
+                "a profile by name",
+                profile("ops team"),
+                format!("{grant}cr-token&profile_name=ops%20team&cr_token=a.b.c"),
+            ),
             ("a profile by id", profile("Profile-1"), format!("{grant}cr-token&profile_id=Profile-1&cr_token=a.b.c")),
         ];
         for (case, credential, expected) in cases {

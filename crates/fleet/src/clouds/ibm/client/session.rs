@@ -24,8 +24,8 @@ use super::key::{AccessToken, Credential, Exchange, TOKEN_FILE_FOR};
 use super::paging::Pages;
 use super::token::{Fitness, HeldToken};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_net::{SecretText, hide};
 use trueup_net::http::{Answer, HttpClient};
+use trueup_net::{SecretText, hide};
 
 /// How long after a change of tags from here the search index does not count for that resource.
 const OWN_CHANGE_FOR: Duration = Duration::from_secs(10 * 60);
