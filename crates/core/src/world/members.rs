@@ -233,108 +233,67 @@ mod tests {
         (set.read.iter().map(ToString::to_string).collect(), missing)
     }
 
-    /// Case, patterns, contexts that are not opened, clusters of the run, those read, those missing.
-    type Case = (
-        &'static str,
-        &'static [&'static str],
-        &'static [&'static str],
-        Vec<Cluster>,
-        &'static [&'static str],
-        &'static [&'static str],
-    );
+    /// What was read and what is missing, as texts.
+    fn texts(read: &[&str], missing: &[&str]) -> (Vec<String>, Vec<String>) {
+        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+        (owned(read), owned(missing))
+    }
+
+    fn a() -> Cluster {
+        cluster("mgmt-a", "a", live())
+    }
+
+    fn b() -> Cluster {
+        cluster("mgmt-b", "b", live())
+    }
 
     #[test]
-    fn a_set_is_complete_only_when_every_member_was_read() {
-        let a = || cluster("mgmt-a", "a", live());
-        let b = || cluster("mgmt-b", "b", live());
+    fn a_member_that_the_run_does_not_have_makes_the_set_incomplete() {
+        let (both, only_b) = (["mgmt-a", "mgmt-b"], ["mgmt-b"]);
+        let unopened = "mgmt-a: this run does not open the context";
+        assert_eq!(resolved(&[], &["other"], vec![a(), b()]), texts(&both, &[]), "every cluster of the run");
+        assert_eq!(resolved(&both, &[], vec![a(), b()]), texts(&both, &[]), "named and read");
+        let found = resolved(&both, &["mgmt-a"], vec![b()]);
+        assert_eq!(found, texts(&only_b, &["mgmt-a: not part of this run"]), "named and not in the run");
+        let found = resolved(&["mgmt-*"], &["mgmt-a", "edge"], vec![b()]);
+        assert_eq!(found, texts(&only_b, &[unopened]), "a context of the glob");
+        let found = resolved(&["mgmt-*", "edge-?"], &[], vec![b()]);
+        assert_eq!(found, texts(&only_b, &["edge-?: matches no cluster and no context"]), "a glob without a match");
+    }
+
+    #[test]
+    fn a_member_that_was_not_read_makes_the_set_incomplete() {
         let no_identity = Cluster { identity: ClusterIdentity::default(), ..a() };
-        let no_discovery =
-            Cluster { served: Served::Unknown(Gap::new(GapCause::Discovery, "discovery failed")), ..a() };
-        let local = Cluster { source: ClusterSource::Local, ..cluster("mgmt-local", "", Link::Idle) };
-        let cases: [Case; 15] = [
-            ("every cluster of the run", &[], &["other"], vec![a(), b()], &["mgmt-a", "mgmt-b"], &[]),
-            ("named and read", &["mgmt-a", "mgmt-b"], &[], vec![a(), b()], &["mgmt-a", "mgmt-b"], &[]),
-            (
-                "named and not in the run",
-                &["mgmt-a", "mgmt-b"],
-                &["mgmt-a"],
-                vec![b()],
-                &["mgmt-b"],
-                &["mgmt-a: not part of this run"],
-            ),
-            (
-                "a context of the glob is not opened",
-                &["mgmt-*"],
-                &["mgmt-a", "edge"],
-                vec![b()],
-                &["mgmt-b"],
-                &["mgmt-a: this run does not open the context"],
-            ),
-            (
-                "a glob without a match",
-                &["mgmt-*", "edge-?"],
-                &[],
-                vec![b()],
-                &["mgmt-b"],
-                &["edge-?: matches no cluster and no context"],
-            ),
-            (
-                "another cluster is no member",
-                &["mgmt-a"],
-                &[],
-                vec![a(), cluster("edge", "e", failed())],
-                &["mgmt-a"],
-                &[],
-            ),
-            (
-                "unreachable",
-                &["mgmt-*"],
-                &[],
-                vec![a(), cluster("mgmt-b", "", failed())],
-                &["mgmt-a"],
-                &["mgmt-b: connection refused"],
-            ),
-            (
-                "not connected",
-                &[],
-                &[],
-                vec![cluster("mgmt-a", "a", Link::Connecting)],
-                &[],
-                &["mgmt-a: not connected"],
-            ),
-            (
-                "its list is late",
-                &[],
-                &[],
-                vec![a(), cluster("late", "l", live())],
-                &["mgmt-a"],
-                &["late: not listed yet"],
-            ),
-            ("its identity is not known", &[], &[], vec![no_identity], &[], &["mgmt-a: its identity is not known"]),
-            ("its discovery failed", &[], &[], vec![no_discovery], &[], &["mgmt-a: discovery failed"]),
-            ("a recording has no identity", &[], &[], vec![cluster("mgmt-a", "", Link::Recorded)], &["mgmt-a"], &[]),
-            (
-                "two contexts of one cluster",
-                &["mgmt-*"],
-                &[],
-                vec![a(), cluster("mgmt-x", "a", live())],
-                &["mgmt-a"],
-                &[],
-            ),
-            (
-                "one of two contexts was read",
-                &["mgmt-*", "late"],
-                &[],
-                vec![a(), cluster("late", "a", live())],
-                &["mgmt-a"],
-                &[],
-            ),
-            ("the user's own files are no cluster", &[], &[], vec![a(), local], &["mgmt-a"], &[]),
+        let failed_discovery = Served::Unknown(Gap::new(GapCause::Discovery, "discovery failed"));
+        let no_discovery = Cluster { served: failed_discovery, ..a() };
+        let connecting = cluster("mgmt-a", "a", Link::Connecting);
+        let cases = [
+            ("unreachable", cluster("mgmt-a", "", failed()), "mgmt-a: connection refused"),
+            ("not connected", connecting, "mgmt-a: not connected"),
+            ("its list is late", cluster("late", "l", live()), "late: not listed yet"),
+            ("its identity is not known", no_identity, "mgmt-a: its identity is not known"),
+            ("its discovery failed", no_discovery, "mgmt-a: discovery failed"),
         ];
-        for (case, patterns, not_opened, clusters, read, missing) in cases {
-            let found = resolved(patterns, not_opened, clusters);
-            let expected = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-            assert_eq!(found, (expected(read), expected(missing)), "case: {case}");
+        for (case, member, missing) in cases {
+            assert_eq!(resolved(&[], &[], vec![b(), member]), texts(&["mgmt-b"], &[missing]), "case: {case}");
         }
+        let elsewhere = resolved(&["mgmt-a"], &[], vec![a(), cluster("edge", "e", failed())]);
+        assert_eq!(elsewhere, texts(&["mgmt-a"], &[]), "another cluster is not a member");
+        let recorded = resolved(&[], &[], vec![cluster("mgmt-a", "", Link::Recorded)]);
+        assert_eq!(recorded, texts(&["mgmt-a"], &[]), "a recording has no identity");
+    }
+
+    #[test]
+    fn contexts_with_one_identity_are_one_member() {
+        let twice = resolved(&["mgmt-*"], &[], vec![a(), cluster("mgmt-x", "a", live())]);
+        assert_eq!(twice, texts(&["mgmt-a"], &[]));
+        let one_is_late = resolved(&["mgmt-*", "late"], &[], vec![a(), cluster("late", "a", live())]);
+        assert_eq!(one_is_late, texts(&["mgmt-a"], &[]), "it was read through the other");
+        let local = Cluster { source: ClusterSource::Local, ..cluster("mgmt-local", "", Link::Idle) };
+        assert_eq!(
+            resolved(&[], &[], vec![a(), local]),
+            texts(&["mgmt-a"], &[]),
+            "the user's own files are no cluster"
+        );
     }
 }

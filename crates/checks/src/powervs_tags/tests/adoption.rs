@@ -89,6 +89,10 @@ fn what_the_newer_shape_creates_is_tagged_unless_it_was_there_before() {
             ),
         ],
     );
+}
+
+#[test]
+fn an_adopted_resource_says_when_the_provider_would_delete_it() {
     let evidence = bare(newer()).of("vpc", "created_at", json!(BEFORE)).judged();
     let lines = &evidence.find(VPC).unwrap().explanation.evidence;
     assert!(lines.iter().any(|line| line.message.contains("deletes this resource with the cluster")), "{lines:?}");

@@ -302,8 +302,6 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
                 "owned",
             ),
             ("on a gateway nobody listed", newer().lacks("tg"), "foreign"),
-            ("on a gateway nobody listed, in half an account", newer().lacks("tg").cut_short(), "unknown"),
-            ("to a VPC nobody listed, in half an account", newer().lacks("vpc").cut_short(), "unknown"),
             ("of another type", newer().of("con-v", "network_type", json!("classic")), "foreign"),
             (
                 "the user's, on another's gateway",
@@ -406,4 +404,16 @@ fn what_two_clusters_call_their_own_is_tagged_for_neither_and_deleted_for_neithe
     }
     let one_goes = older().cluster_object(older_cluster("other", OTHER)).tags::<&str>("cos", &[]).going();
     assert_eq!(one_goes.about("cos-instance/cos@clusters/demo"), "in-use", "nor taken from the other");
+}
+
+#[test]
+fn a_connection_whose_end_was_not_seen_is_unknown_in_half_an_account() {
+    each(
+        "tg-connection/con-v@clusters/demo",
+        [
+            ("its gateway was not seen", newer().lacks("tg").cut_short(), "unknown"),
+            ("its VPC was not seen", newer().lacks("vpc").cut_short(), "unknown"),
+            ("both were", newer().cut_short(), "owned"),
+        ],
+    );
 }
