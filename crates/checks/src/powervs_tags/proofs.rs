@@ -49,6 +49,8 @@ fn tag_proofs(scheme: &TagScheme, resource: &CloudResource, claimant: Option<&Cl
     };
     let all = || resource.tags.iter().filter_map(|tag| Some((tag, scheme.read(tag)?)));
     let mut shown: Vec<&str> = all().filter(|(_, mark)| says(*mark)).map(|(tag, _)| tag).collect();
+    // The name first, as people know the cluster.
+    shown.sort_by_key(|tag| !matches!(scheme.read(tag), Some(Mark::Owner(_))));
     if shown.is_empty() {
         let is_owner = |mark: &Mark<'_>| matches!(mark, Mark::Owner(_) | Mark::Uuid(_));
         shown = all().filter(|(_, mark)| is_owner(mark)).map(|(tag, _)| tag).collect();
