@@ -181,7 +181,11 @@ fn a_truncated_list_or_a_partial_fleet_never_plans_a_delete() {
     add(dir.path(), &[("fleet.yaml", &fleet)]);
     fs::create_dir_all(dir.path().join("clusters/far")).unwrap();
     let plan = planned(&dir, &[]);
-    assert!(findings(&plan).contains(&"cos-instance/cos-9@- in \"\": unknown fleet-incomplete".to_owned()), "{:#?}", findings(&plan));
+    assert!(
+        findings(&plan).contains(&"cos-instance/cos-9@- in \"\": unknown fleet-incomplete".to_owned()),
+        "{:#?}",
+        findings(&plan)
+    );
     assert!(findings(&plan).contains(&"vpc/r006-2@clusters/bye in \"mgmt\": owned".to_owned()));
 }
 
@@ -192,7 +196,11 @@ fn a_recorded_account_is_used_by_the_clusters_of_the_config() {
     let config = "[clouds.ibm.main]\napi_key_env = \"KEY\"\nmanagement_clusters = [\"mgm*\"]\n";
     add(dir.path(), &[("fleet.yaml", &fleet), ("config.toml", config)]);
     let known = planned(&dir, &["--config", "$TMP/config.toml"]);
-    assert!(findings(&known).contains(&"cos-instance/cos-9@- in \"\": orphan fleet-not-declared".to_owned()), "{:#?}", findings(&known));
+    assert!(
+        findings(&known).contains(&"cos-instance/cos-9@- in \"\": orphan fleet-not-declared".to_owned()),
+        "{:#?}",
+        findings(&known)
+    );
 }
 
 #[test]
