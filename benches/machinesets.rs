@@ -32,8 +32,11 @@ fn main() {
     let mut clusters = vec![member("shop", ClusterSource::Snapshot, "machine.openshift.io")];
     let mut recordings = BTreeMap::from([(ClusterName::new("shop"), shop())]);
     for region in REGIONS {
-        let source =
-            ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned(), used_from: Vec::new() };
+        let source = ClusterSource::Cloud {
+            provider: Provider::Aws,
+            account: region.to_owned(),
+            used_from: trueup_core::world::MemberRule::default(),
+        };
         let name = format!("aws:{region}");
         clusters.push(member(&name, source, "aws.cloud.trueup"));
         recordings.insert(ClusterName::new(name), catalogue(region));

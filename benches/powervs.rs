@@ -114,7 +114,11 @@ fn decoded(world: &mut World, recordings: &BTreeMap<ClusterName, RecordedCluster
         ..cluster("mgmt", None)
     });
     changes.extend(world.put_cluster(trueup_core::world::Cluster {
-        source: ClusterSource::Cloud { provider: Provider::Ibm, account: ACCOUNT.to_owned(), used_from: Vec::new() },
+        source: ClusterSource::Cloud {
+            provider: Provider::Ibm,
+            account: ACCOUNT.to_owned(),
+            used_from: trueup_core::world::MemberRule::default(),
+        },
         served: Served::Recorded([Provider::Ibm.group().to_owned()].into()),
         ..cluster("ibm:main", None)
     }));

@@ -81,7 +81,8 @@ fn served() -> Served {
     let (url, key) = account.strip_prefix("IBM Cloud account: ").unwrap().split_once(" (API key ").unwrap();
     let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
     let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
-    let key_and_users = "api_key_env = \"TRY_KEY\"\nmanagement_clusters = [\"mgmt-us\"]";
+    let key_and_users =
+        "api_key_env = \"TRY_KEY\"\nmanagement_clusters = [\"mgmt-us\"]\nmanagement_clusters_complete = true";
     let text = format!("[clouds.ibm.try]\n{key_and_users}\n[clouds.ibm.try.endpoints]\n{endpoints}");
     std::fs::write(folder.path().join("config.toml"), text).unwrap();
     Served { _demo: demo, kubeconfig, key: key.trim_end_matches(')').to_owned(), folder }

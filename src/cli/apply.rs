@@ -32,16 +32,29 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 pub async fn run(context: &Context, args: &ApplyArgs) -> Result<u8, CliError> {
     let plan = read(DOING, &args.file)?;
     let foreign = if args.foreign_plan { ForeignPlan::Accept } else { ForeignPlan::Refuse };
-    apply(context, plan, chosen(args), foreign, &args.consent).await
+    let chosen = chosen(args, &plan);
+    apply(context, plan, chosen, foreign, &args.consent).await
 }
 
 /// The actions that the command line means.
-fn chosen(args: &ApplyArgs) -> Chosen {
+fn chosen(args: &ApplyArgs, plan: &Plan) -> Chosen {
     let ids = |ids: &[String]| ids.iter().cloned().collect::<BTreeSet<String>>();
     match (args.only.is_empty(), args.exclude.is_empty()) {
         (true, true) => Chosen::Selected,
         (true, false) => Chosen::Except(ids(&args.exclude)),
-        (false, _) => Chosen::Only(ids(&args.only).difference(&ids(&args.exclude)).cloned().collect()),
+        (false, true) => Chosen::Only(ids(&args.only)),
+        (false, false) => {
+            // A group stands for its actions, so that one of them can be left out.
+            let (only, excluded) = (ids(&args.only), ids(&args.exclude));
+            let is_named = |names: &BTreeSet<String>, id: &str| {
+                let action = plan.actions.iter().find(|action| action.id == id);
+                names.contains(id) || action.and_then(|one| one.group.as_ref()).is_some_and(|one| names.contains(one))
+            };
+            let chosen = Chosen::Only(only.clone());
+            let named = chosen.actions(plan).map(|action| action.id.clone());
+            let unknown = only.iter().filter(|name| !plan.actions.iter().any(|one| one.group.as_ref() == Some(*name)));
+            Chosen::Only(named.chain(unknown.cloned()).filter(|id| !is_named(&excluded, id)).collect())
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trueup_core::world::{ClusterName, ClusterSource, Provider, RiskClass};
+use trueup_core::world::{ClusterName, ClusterSource, Declaration, Glob, MemberRule, Provider, RiskClass};
 use trueup_fleet::clouds::aws::AwsCloud;
 use trueup_fleet::clouds::aws::account::{AwsCache, AwsWay};
 use trueup_fleet::clouds::ibm::IbmAccount;
@@ -24,7 +24,11 @@ pub fn demo_account(scenario: &Scenario) -> Member {
         source: ClusterSource::Cloud {
             provider: Provider::Ibm,
             account: ACCOUNT.to_owned(),
-            used_from: vec![POWER_HOST.to_owned()],
+            used_from: MemberRule {
+                patterns: Glob::parse(POWER_HOST).into_iter().collect(),
+                declaration: Declaration::Declared,
+                not_opened: Vec::new(),
+            },
         },
         hosted_by: None,
         connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new("demo", Some(Arc::new(client)))))),

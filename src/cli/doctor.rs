@@ -12,10 +12,11 @@ use super::terminal::{Color, Style, print};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
 use trueup_core::engine::text::Charset;
+use trueup_core::world::{Declaration, Provider};
 use trueup_fleet::clouds::{AccountSettings, Examination};
 use trueup_fleet::connect::ExecSpec;
 use trueup_fleet::snapshot;
-use trueup_operate::{Settings, account_settings, known_clouds};
+use trueup_operate::{CloudAccount, Settings, account_settings, known_clouds};
 
 /// Exit code when a check fails.
 const UNFIT: u8 = 3;
@@ -32,7 +33,13 @@ pub struct Check {
 /// Whether a check passed.
 pub enum Fit {
     Yes,
-    No { remedy: String },
+    /// Worth knowing, and no failure.
+    Note {
+        remedy: String,
+    },
+    No {
+        remedy: String,
+    },
 }
 
 impl Check {
@@ -102,7 +109,19 @@ async fn cloud_checks(context: &Context, config: Option<&Config>) -> Vec<Check> 
         None => Check::fit(name, message),
         Some(remedy) => Check::unfit(name, message, remedy),
     };
-    examined.into_iter().map(check).collect()
+    let mut checks: Vec<Check> = examined.into_iter().map(check).collect();
+    checks.extend(config.settings.clouds.iter().filter_map(undeclared));
+    checks
+}
+
+/// Says that the clusters of an account are not declared to be all there are: its orphans are shown and not deleted.
+fn undeclared(account: &CloudAccount) -> Option<Check> {
+    if account.provider != Provider::Ibm || account.declaration == Declaration::Declared {
+        return None;
+    }
+    let message = format!("{}: management clusters are not declared, so that no orphan can be deleted", account.alias);
+    let remedy = "list all of them in management_clusters and set management_clusters_complete = true".to_owned();
+    Some(Check { name: "account", message, fit: Fit::Note { remedy } })
 }
 
 fn line(context: &Context, check: &Check) -> String {
@@ -111,6 +130,10 @@ fn line(context: &Context, check: &Check) -> String {
     let message = terminal.safe(&check.message);
     match &check.fit {
         Fit::Yes => format!("{} {name} {message}\n", terminal.paint(terminal.pick("✓", "ok"), Style::Ok)),
+        Fit::Note { remedy } => {
+            let mark = terminal.paint(terminal.pick("·", "--"), Style::Muted);
+            format!("{mark} {name} {message}; {}\n", terminal.safe(remedy))
+        }
         Fit::No { remedy } if remedy.is_empty() => {
             format!("{} {name} {message}\n", terminal.paint(terminal.pick("✗", "!!"), Style::Danger))
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Problems;
-use super::duration::parse_duration;
+use super::parse_duration;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_fleet::budgets::{Budget, Budgets, parse_size};
 

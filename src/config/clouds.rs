@@ -7,10 +7,18 @@ use super::Problems;
 use super::safety::take_path;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_core::engine::Glob;
-use trueup_core::world::Provider;
+use trueup_core::world::{Declaration, Provider};
 use trueup_operate::{CloudAccount, CloudKey};
 
-const KNOWN_KEYS: [&str; 4] = ["api_key_file", "api_key_env", "endpoints", "management_clusters"];
+const KNOWN_KEYS: [&str; 7] = [
+    "api_key_file",
+    "api_key_env",
+    "iam_token_file",
+    "trusted_profile",
+    "endpoints",
+    "management_clusters",
+    "management_clusters_complete",
+];
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Vec<CloudAccount> {
     let Some(clouds) = problems.keep_given(root.take_table("clouds")) else { return Vec::new() };
@@ -34,24 +42,22 @@ fn account(
     problems: &mut Problems,
 ) -> CloudAccount {
     problems.extend(table.unknown_keys(&KNOWN_KEYS));
-    let file = problems.keep_given(take_path(table, "api_key_file", folder));
-    let env = problems.keep_given(table.take_str("api_key_env")).map(|name| name.into_inner().to_owned());
-    let key = match (file, env) {
-        (Some(_), Some(_)) => {
-            let message = format!("{} has both api_key_file and api_key_env; keep one", table.title());
-            problems.push(table.problem(message));
-            None
-        }
-        (Some(file), None) => Some(CloudKey::File(file)),
-        (None, Some(name)) => Some(CloudKey::Env(name)),
-        (None, None) => None,
-    };
+    let key = key(table, folder, problems);
     let patterns = problems.keep_given(table.take_strings("management_clusters")).unwrap_or_default();
     let pattern = |text: toml::Spanned<&str>| {
         let glob = Glob::parse(text.get_ref()).map_err(|error| SettingsProblem::at(text.span(), error.to_string()));
         problems.keep(glob)
     };
-    let management_clusters = patterns.into_iter().filter_map(pattern).collect();
+    let management_clusters: Vec<Glob> = patterns.into_iter().filter_map(pattern).collect();
+    let is_complete = problems.keep_given(table.take_bool("management_clusters_complete")).unwrap_or(false);
+    if is_complete && management_clusters.is_empty() {
+        let message = format!(
+            "{} has management_clusters_complete without management_clusters; list every cluster that uses the account",
+            table.title()
+        );
+        problems.push(table.problem(message));
+    }
+    let declaration = if is_complete { Declaration::Declared } else { Declaration::NotDeclared };
     let mut endpoints = BTreeMap::new();
     if let Some(table) = problems.keep_given(table.take_table("endpoints")) {
         for name in table.keys() {
@@ -59,5 +65,26 @@ fn account(
             endpoints.extend(url.map(|url| (name.get_ref().to_string(), url.into_inner().to_owned())));
         }
     }
-    CloudAccount { provider, alias: alias.to_owned(), key, endpoints, management_clusters }
+    CloudAccount { provider, alias: alias.to_owned(), key, endpoints, management_clusters, declaration }
+}
+
+/// Where the credential is: one of four keys.
+fn key(table: &SettingsTable, folder: &Path, problems: &mut Problems) -> Option<CloudKey> {
+    let mut given: Vec<(&str, CloudKey)> = Vec::new();
+    if let Some(path) = problems.keep_given(take_path(table, "api_key_file", folder)) {
+        given.push(("api_key_file", CloudKey::File(path)));
+    }
+    let text = |name: &str, problems: &mut Problems| {
+        problems.keep_given(table.take_str(name)).map(|text| text.into_inner().to_owned())
+    };
+    given.extend(text("api_key_env", problems).map(|name| ("api_key_env", CloudKey::Env(name))));
+    if let Some(path) = problems.keep_given(take_path(table, "iam_token_file", folder)) {
+        given.push(("iam_token_file", CloudKey::TokenFile(path)));
+    }
+    given.extend(text("trusted_profile", problems).map(|name| ("trusted_profile", CloudKey::TrustedProfile(name))));
+    if let [(first, _), (second, _), ..] = &given[..] {
+        problems.push(table.problem(format!("{} has both {first} and {second}; keep one", table.title())));
+        return None;
+    }
+    given.pop().map(|(_, key)| key)
 }

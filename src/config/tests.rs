@@ -7,7 +7,7 @@ use super::*;
 use trueup_checks::testing::NoSubjects;
 use trueup_checks::{Check, Pass, Touched};
 use trueup_core::engine::{CheckName, Glob, PolicyEffect, PolicyRule, Tier};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
+use trueup_core::world::{ChangeSet, ClusterName, Declaration, Interest, Namespace, Provider, RiskClass, View};
 use trueup_fleet::budgets::Budgets;
 use trueup_net::{Egress, Exemption, HostPort};
 use trueup_operate::{CloudAccount, CloudKey, PublishTarget, Safety};
@@ -176,6 +176,7 @@ fn every_documented_setting_is_read() {
                 key: Some(CloudKey::File(PathBuf::from("conf/key"))),
                 endpoints: BTreeMap::new(),
                 management_clusters: vec![Glob::parse("mgmt-*").unwrap()],
+                declaration: Declaration::NotDeclared,
             },
             CloudAccount {
                 provider: Provider::Ibm,
@@ -183,6 +184,7 @@ fn every_documented_setting_is_read() {
                 key: Some(CloudKey::Env("IBMCLOUD_API_KEY".to_owned())),
                 endpoints: BTreeMap::from([("vpc".to_owned(), "https://vpc.example".to_owned())]),
                 management_clusters: Vec::new(),
+                declaration: Declaration::NotDeclared,
             },
         ]
     );

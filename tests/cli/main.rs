@@ -41,6 +41,7 @@ mod oidc;
 mod plan;
 mod powervs;
 mod powervs_life;
+mod powervs_members;
 mod powervs_secrets;
 mod powervs_stage;
 mod prompt;

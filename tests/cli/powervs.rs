@@ -148,7 +148,14 @@ fn targets_changes_and_preconditions_are_printed() {
     assert_eq!(tag["change"], json!({ "set": tags, "remove": [] }));
     assert_eq!(tag["preconditions"], json!({ "tags": [], "state": "available" }));
     assert_eq!((&tag["cluster"], &plan["actions"][0]["cluster"]), (&json!("mgmt"), &json!("ibm:main")));
-    assert_eq!(plan["actions"][5]["change"], json!({ "set": ["env:prod"], "remove": [] }));
+    let object = json!({
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta3", "kind": "IBMPowerVSCluster", "namespace": "clusters",
+        "name": "demo", "uid": UID
+    });
+    let remember = json!({
+        "cluster": "mgmt", "object": object, "annotation": "trueup/attached-tags", "tags": { "ws-1": ["env:prod"] }
+    });
+    assert_eq!(plan["actions"][5]["change"], json!({ "set": ["env:prod"], "remove": [], "remember": remember }));
     let (account, mgmt) = (&plan["targets"][0], &plan["targets"][1]);
     assert_eq!((text(&account["cluster"]), text(&mgmt["cluster"])), ("ibm:main", "mgmt"));
     let whose = json!({ "kube_system_uid": "", "ca_sha256": "", "account": "0123456789abcdef0123456789abcdef" });
@@ -174,7 +181,11 @@ fn a_truncated_list_or_a_partial_fleet_never_plans_a_delete() {
     add(dir.path(), &[("fleet.yaml", &fleet)]);
     fs::create_dir_all(dir.path().join("clusters/far")).unwrap();
     let plan = planned(&dir, &[]);
-    assert!(findings(&plan).contains(&"cos-instance/cos-9@- in \"\": unknown".to_owned()), "{:#?}", findings(&plan));
+    assert!(
+        findings(&plan).contains(&"cos-instance/cos-9@- in \"\": unknown fleet-incomplete".to_owned()),
+        "{:#?}",
+        findings(&plan)
+    );
     assert!(findings(&plan).contains(&"vpc/r006-2@clusters/bye in \"mgmt\": owned".to_owned()));
 }
 
@@ -185,7 +196,11 @@ fn a_recorded_account_is_used_by_the_clusters_of_the_config() {
     let config = "[clouds.ibm.main]\napi_key_env = \"KEY\"\nmanagement_clusters = [\"mgm*\"]\n";
     add(dir.path(), &[("fleet.yaml", &fleet), ("config.toml", config)]);
     let known = planned(&dir, &["--config", "$TMP/config.toml"]);
-    assert!(findings(&known).contains(&"cos-instance/cos-9@- in \"\": orphan".to_owned()), "{:#?}", findings(&known));
+    assert!(
+        findings(&known).contains(&"cos-instance/cos-9@- in \"\": orphan fleet-not-declared".to_owned()),
+        "{:#?}",
+        findings(&known)
+    );
 }
 
 #[test]
@@ -204,16 +219,16 @@ fn the_table_shows_cloud_resources_by_name_and_id() {
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 ibm:main  prod  snapshot
-  - extra   cos-instance       old-cos (cos-9)        orphan           its owner is gone, and no cluster points at it
-  - extra   vpc                half-dead (r006-7)     orphan           its owner is gone, and no cluster points at it
+  - extra   cos-instance       old-cos (cos-9)     orphan           its owner is gone, and no cluster points at it
+  - extra   vpc                half-dead (r006-7)  orphan           its owner is gone, and no cluster points at it
 
   [ ] a1 T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
   [ ] a5 T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
          x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; review it and delete it manually
 
 mgmt  prod  snapshot
-  + missing vpc                demo-vpc (r006-1)      untagged    15d  made for clusters/demo, and not tagged
-  ! error   IBMPowerVSCluster  clusters/demo#bad:a/b  tag-invalid      the tag bad:a/b is never sent: IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key
+  + missing vpc                demo-vpc (r006-1)   untagged    15d  made for clusters/demo, and not tagged
+  ! error   IBMPowerVSCluster  clusters/demo       tag-invalid      the tag bad:a/b is never sent: IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key
   = ok      3
 
   [x] a2 T4 delete   subnet bye-subnet-us-south-1 (0717-2)  cluster-deleted, undo: none
@@ -236,10 +251,7 @@ clusters/bye's own, and the cluster is being deleted
 id: powervs-tags/ibm:0123456789abcdef0123456789abcdef/vpc/r006-2@clusters/bye
 
 EXPECTED
-  cluster: clusters/bye
-  tags:
-    - powervs.cluster.x-k8s.io-cluster-uuid:22222222-2222-2222-2222-222222222222
-    - powervs.cluster.x-k8s.io-owner:bye
+  exists: false
 
 ACTUAL
   crn: crn:v1:bluemix:public:is:us-south:a/0123456789abcdef0123456789abcdef::vpc:r006-2

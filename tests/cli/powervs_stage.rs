@@ -288,7 +288,7 @@ fn config(url: &str) -> String {
     let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
     let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
     format!(
-        "[safety]\nsettle = \"0s\"\n[clouds.ibm.prod]\napi_key_file = \"ibm.key\"\nmanagement_clusters = [\"mgmt\", \"mgmt-*\"]\n\
+        "[safety]\nsettle = \"0s\"\n[clouds.ibm.prod]\napi_key_file = \"ibm.key\"\nmanagement_clusters = [\"mgmt*\"]\nmanagement_clusters_complete = true\n\
          [clouds.ibm.prod.endpoints]\n{endpoints}"
     )
 }

@@ -152,6 +152,8 @@ impl RuleCheck {
         ActionDraft {
             domain: NAME,
             restores: None,
+            group: None,
+            memory: None,
             target: DraftTarget {
                 cluster: subject.cluster.clone(),
                 resource,

@@ -8,7 +8,6 @@ use crate::event::Notice;
 use crate::session::{Session, wall_clock};
 use crate::settings::{CloudAccount, CloudKey};
 use trueup_checks::Check;
-use trueup_core::engine::Glob;
 use trueup_core::world::{ClusterName, ClusterSource, Provider};
 use trueup_fleet::clouds::{AccountConnector, AccountSettings, BadAccount, Clouds, KeySource, OpenedAccount};
 use trueup_fleet::live::Member;
@@ -34,10 +33,12 @@ fn needed_providers(checks: &[Box<dyn Check>]) -> BTreeSet<Provider> {
 
 /// An account of the configuration, as a provider needs it.
 pub fn account_settings(account: &CloudAccount) -> AccountSettings {
-    let CloudAccount { provider, alias, key, endpoints, management_clusters: _ } = account;
+    let CloudAccount { provider, alias, key, endpoints, management_clusters: _, declaration: _ } = account;
     let key = key.as_ref().map(|key| match key {
         CloudKey::File(path) => KeySource::File(path.clone()),
         CloudKey::Env(name) => KeySource::Env(name.clone()),
+        CloudKey::TokenFile(path) => KeySource::TokenFile(path.clone()),
+        CloudKey::TrustedProfile(profile) => KeySource::TrustedProfile(profile.clone()),
     });
     AccountSettings { provider: *provider, alias: alias.clone(), key, endpoints: endpoints.clone() }
 }
@@ -45,18 +46,28 @@ pub fn account_settings(account: &CloudAccount) -> AccountSettings {
 /// The accounts whose provider an enabled check needs.
 pub(crate) async fn members(session: &Session, clouds: &Clouds) -> Vec<Member> {
     let mut members = Vec::new();
+    let not_opened = not_opened(session);
     for account in &session.settings.clouds {
         let Some(opened) = clouds.open(&account_settings(account)) else { continue };
         if let Some(BadAccount { cause, remedy }) = &opened.problem {
             let name = format!("clouds.{}.{}", account.provider.as_str(), account.alias);
             session.events.notice(Notice::Account(format!("{name}: {cause}; {remedy}")));
         }
-        members.push(member(session, account, opened).await);
+        members.push(member(session, account, opened, &not_opened).await);
     }
     members
 }
 
-async fn member(session: &Session, account: &CloudAccount, opened: OpenedAccount) -> Member {
+/// The contexts of the kubeconfig that this run does not open. A glob that matches one of them is not completely read.
+fn not_opened(session: &Session) -> Vec<String> {
+    // A kubeconfig that cannot be read has already ended the run, or there is none.
+    let Ok(kubeconfig) = session.read_kubeconfig() else { return Vec::new() };
+    let opened = kubeconfig.select(&session.contexts.selection).unwrap_or_default();
+    let all = kubeconfig.context_names().filter(|name| !opened.iter().any(|one| one == name));
+    all.map(str::to_owned).collect()
+}
+
+async fn member(session: &Session, account: &CloudAccount, opened: OpenedAccount, not_opened: &[String]) -> Member {
     let id = match opened.account.port() {
         Some(port) => tokio::time::timeout(ID_TIMEOUT, port.id()).await.ok().and_then(Result::ok),
         None => None,
@@ -68,7 +79,7 @@ async fn member(session: &Session, account: &CloudAccount, opened: OpenedAccount
             provider: account.provider,
             // Empty until the provider returns it.
             account: id.unwrap_or_default(),
-            used_from: account.management_clusters.iter().map(Glob::to_string).collect(),
+            used_from: account.members(not_opened.to_vec()),
         },
         hosted_by: None,
         connector: Arc::new(AccountConnector::new(opened.account)),

@@ -389,7 +389,7 @@ mod tests {
             source: ClusterSource::Cloud {
                 provider: Provider::Ibm,
                 account: "acc-1".to_owned(),
-                used_from: Vec::new(),
+                used_from: trueup_core::world::MemberRule::default(),
             },
             hosted_by: None,
             connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new("live", Some(Arc::new(account)))))),

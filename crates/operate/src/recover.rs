@@ -126,7 +126,11 @@ mod tests {
             served: Served::Unknown(Gap::new(GapCause::NotObserved, "")),
         };
         let account = |id: &str| {
-            member(ClusterSource::Cloud { provider: Provider::Ibm, account: id.to_owned(), used_from: Vec::new() })
+            member(ClusterSource::Cloud {
+                provider: Provider::Ibm,
+                account: id.to_owned(),
+                used_from: trueup_core::world::MemberRule::default(),
+            })
         };
         let cluster = member(ClusterSource::Kubeconfig { context: "x".to_owned() });
         let cases = [

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PlanLimits, PolicyRule};
-use trueup_core::world::{ClusterName, Namespace, Provider, RiskClass};
+use trueup_core::world::{ClusterName, Declaration, MemberRule, Namespace, Provider, RiskClass};
 use trueup_fleet::budgets::Budgets;
 use trueup_net::Egress;
 
@@ -78,8 +78,10 @@ pub struct CloudAccount {
     pub key: Option<CloudKey>,
     /// Endpoints to use instead of the public ones, by the name of the service.
     pub endpoints: BTreeMap<String, String>,
-    /// Clusters whose objects may point into this account.
+    /// Clusters whose objects may point into this account; empty: those of the run.
     pub management_clusters: Vec<Glob>,
+    /// Whether no other cluster uses the account (`management_clusters_complete`).
+    pub declaration: Declaration,
 }
 
 /// Where the journal's last hash is published.
@@ -91,12 +93,25 @@ pub enum PublishTarget {
     ConfigMap { context: String, namespace: String, name: String },
 }
 
-/// Where an API key is stored.
+impl CloudAccount {
+    /// The account's set of members, in a run that does not open these contexts.
+    pub fn members(&self, not_opened: Vec<String>) -> MemberRule {
+        let (patterns, declaration) = (self.management_clusters.clone(), self.declaration);
+        MemberRule { patterns, declaration, not_opened }
+    }
+}
+
+/// Where the credential of an account comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CloudKey {
+    /// A file with an API key.
     File(PathBuf),
-    /// The name of an environment variable.
+    /// The name of an environment variable with an API key.
     Env(String),
+    /// A file with an IAM access token, which another program keeps current.
+    TokenFile(PathBuf),
+    /// A trusted profile, by name or id, which this machine's compute resource token is exchanged for.
+    TrustedProfile(String),
 }
 
 impl Settings {

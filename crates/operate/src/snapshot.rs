@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::settings::{CloudAccount, Settings};
 use trueup_checks::Check;
 use trueup_core::decode::Digester;
-use trueup_core::engine::{Glob, InputReading};
+use trueup_core::engine::InputReading;
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, Link, Served};
 use trueup_fleet::live::{Live, recorded};
 use trueup_fleet::snapshot::{self, Snapshot, SnapshotCluster};
@@ -63,15 +63,17 @@ fn known_cluster(cluster: &SnapshotCluster, settings: &Settings) -> Cluster {
     }
 }
 
-/// The source of a cluster. The configuration says which clusters use a recorded account.
+/// The source of a cluster. Where the file of an account does not name its management clusters, the configuration may.
 fn used_from(cluster: &SnapshotCluster, settings: &Settings) -> ClusterSource {
-    let ClusterSource::Cloud { provider, account, .. } = &cluster.source else { return cluster.source.clone() };
+    let ClusterSource::Cloud { provider, account, used_from } = &cluster.source else { return cluster.source.clone() };
     let is_meant = |named: &&CloudAccount| {
-        named.provider == *provider && cluster.name.as_str() == format!("{}:{}", provider.as_str(), named.alias)
+        let is_named =
+            named.provider == *provider && cluster.name.as_str() == format!("{}:{}", provider.as_str(), named.alias);
+        is_named && !named.management_clusters.is_empty()
     };
-    let named = settings.clouds.iter().find(is_meant);
-    let patterns = named.into_iter().flat_map(|named| &named.management_clusters).map(Glob::to_string);
-    ClusterSource::Cloud { provider: *provider, account: account.clone(), used_from: patterns.collect() }
+    let named = settings.clouds.iter().find(is_meant).filter(|_| used_from.patterns.is_empty());
+    let used_from = named.map_or_else(|| used_from.clone(), |named| named.members(Vec::new()));
+    ClusterSource::Cloud { provider: *provider, account: account.clone(), used_from }
 }
 
 /// A digester with a key of this run.

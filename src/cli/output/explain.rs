@@ -29,7 +29,10 @@ pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {
     section(page, &mut lines, "EXPECTED", tree(page, &finding.expected));
     section(page, &mut lines, "ACTUAL", tree(page, &finding.actual));
     section(page, &mut lines, "EVIDENCE", evidence(page, finding));
-    section(page, &mut lines, "REMEDY", remedy(page, &actions_of(page, finding)));
+    let mut fixes = remedy(page, &actions_of(page, finding));
+    let advice = finding.evidence.iter().filter(|line| line.is_advice());
+    fixes.extend(advice.map(|line| terminal.safe(&line.message)));
+    section(page, &mut lines, "REMEDY", fixes);
     lines.join("\n") + "\n"
 }
 
@@ -93,7 +96,7 @@ fn branch(page: &Page<'_>, label: &str, value: &Value) -> Vec<String> {
 
 fn evidence(page: &Page<'_>, finding: &Finding) -> Vec<String> {
     let mut lines = Vec::new();
-    for (number, evidence) in finding.evidence.iter().enumerate() {
+    for (number, evidence) in finding.evidence.iter().filter(|line| !line.is_advice()).enumerate() {
         lines.push(format!("{} {}", number + 1, page.terminal.safe(&evidence.message)));
         let version = match evidence.resource_version.as_str() {
             "" => String::new(),

@@ -140,8 +140,11 @@ mod tests {
 
     #[test]
     fn clusters_sort_before_accounts_and_accounts_before_local_files() {
-        let account =
-            || ClusterSource::Cloud { provider: Provider::Ibm, account: "a".to_owned(), used_from: Vec::new() };
+        let account = || ClusterSource::Cloud {
+            provider: Provider::Ibm,
+            account: "a".to_owned(),
+            used_from: trueup_core::world::MemberRule::default(),
+        };
         let kubeconfig = |name: &str| ClusterSource::Kubeconfig { context: name.to_owned() };
         let mut sheet = FleetSheet::default();
         for (name, source) in [

@@ -271,6 +271,8 @@ fn draft(subject: &SubjectId) -> ActionDraft {
     ActionDraft {
         domain: subject.domain,
         restores: None,
+        group: None,
+        memory: None,
         target: Target {
             cluster: subject.cluster.clone(),
             resource: Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true },
@@ -331,6 +333,7 @@ pub fn action(id: &str, cluster: &str, kind: &'static str, name: &str) -> Action
         undo: Undo::RestoreFromBackup,
         depends_on: Vec::new(),
         blocked_by: Vec::new(),
+        group: None,
     }
 }
 

@@ -93,10 +93,11 @@ fn subject_lines(
         lines.push(Line::blank());
     }
     lines.push(Line::of("WHY", Role::Header));
-    for (place, evidence) in explanation.evidence.iter().enumerate() {
+    let facts = || explanation.evidence.iter().filter(|line| !line.is_advice());
+    for (place, evidence) in facts().enumerate() {
         lines.extend(evidence_lines(place + 1, evidence, width));
     }
-    if explanation.evidence.is_empty() {
+    if facts().next().is_none() {
         lines.push(Line::of("No evidence besides the list.", Role::Muted));
     }
     for panel in &detail.panels {
@@ -105,7 +106,10 @@ fn subject_lines(
     }
     lines.push(Line::blank());
     lines.push(Line::of("FIX", Role::Header));
-    if explanation.remedy.is_empty() {
+    let advice: Vec<&str> =
+        explanation.evidence.iter().filter(|line| line.is_advice()).map(|line| line.message.as_str()).collect();
+    lines.extend(advice.iter().flat_map(|message| wrapped(message, width, 0, Role::Text)));
+    if explanation.remedy.is_empty() && advice.is_empty() {
         let message = match state {
             State::Match => "Nothing to fix.",
             State::Missing

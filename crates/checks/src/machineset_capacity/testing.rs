@@ -29,7 +29,7 @@ pub fn empty() -> Given {
     let account = |region: &str| ClusterSource::Cloud {
         provider: Provider::Aws,
         account: region.to_owned(),
-        used_from: Vec::new(),
+        used_from: trueup_core::world::MemberRule::default(),
     };
     given.fleet.add("aws:shop", account("us-east-1"));
     given.offers("m6i.8xlarge", 32, 131_072, &["x86_64"]).offers("m6g.4xlarge", 16, 65_536, &["arm64"])
@@ -237,8 +237,11 @@ impl Given {
     pub fn live_account(mut self) -> Self {
         let account = self.fleet.member("aws:shop");
         account.link = Link::Live { since: now() };
-        account.source =
-            ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
+        account.source = ClusterSource::Cloud {
+            provider: Provider::Aws,
+            account: String::new(),
+            used_from: trueup_core::world::MemberRule::default(),
+        };
         account.serve(&["instancetypes", "lookups"].map(|plural| ("aws.cloud.trueup", plural)));
         self
     }

@@ -6,9 +6,8 @@ use super::context::{Claim, Missing};
 use super::facts::{CloudResource, crn_ends};
 use super::kind::Kind;
 use super::names::CLOUD_RESOURCE;
-use super::users::used_from;
-use trueup_core::engine::Glob;
-use trueup_core::world::{Cluster, ClusterSource, CollectionId, Gap, Provider, View};
+use super::users::{members, used_from};
+use trueup_core::world::{Cluster, ClusterSource, CollectionId, Gap, MemberRule, MemberSet, Provider, View};
 
 /// An account, and who points at what in it.
 pub struct Account<'a> {
@@ -16,8 +15,10 @@ pub struct Account<'a> {
     /// The account's id; its alias while the id is unknown.
     pub account: String,
     pub listing: CollectionId,
-    /// The clusters it is used from; from everywhere when there are none.
-    pub used_from: Vec<Glob>,
+    /// The clusters it is used from.
+    pub used_from: &'a MemberRule,
+    /// Those of them that were read, and whether that is all of them.
+    pub members: MemberSet,
     /// Why the listing is not complete.
     pub gap: Option<Gap>,
     /// Those of a kind a cluster is made of.
@@ -25,6 +26,8 @@ pub struct Account<'a> {
     /// What holds each item.
     pub parents: Vec<Option<usize>>,
     pub children: BTreeMap<usize, Vec<usize>>,
+    /// The VPC or workspace each connection leads to, where it is in this account.
+    pub ends: Vec<Option<usize>>,
     /// By item, by cluster.
     pub claims: BTreeMap<usize, BTreeMap<usize, Claim>>,
     pub missing: Vec<Missing>,
@@ -36,6 +39,7 @@ impl<'a> Account<'a> {
     /// Reads a member of the fleet that is an account with IBM Cloud.
     pub fn read(view: View<'a>, member: &'a Cluster) -> Option<Self> {
         let ClusterSource::Cloud { provider: Provider::Ibm, account, .. } = &member.source else { return None };
+        let used_from = used_from(member)?;
         let listing = CollectionId::all(&member.name, CLOUD_RESOURCE);
         let reading = view.read::<CloudResource>(&listing);
         let items: Vec<&'a CloudResource> =
@@ -44,11 +48,13 @@ impl<'a> Account<'a> {
         let mut read = Self {
             member,
             account: if account.is_empty() { alias.to_owned() } else { account.clone() },
-            used_from: used_from(member).unwrap_or_default(),
+            members: members(used_from, view),
+            used_from,
             gap: reading.gap(),
             listing,
             parents: Vec::new(),
             children: BTreeMap::new(),
+            ends: Vec::new(),
             claims: BTreeMap::new(),
             missing: Vec::new(),
             by_id: BTreeMap::new(),
@@ -72,6 +78,11 @@ impl<'a> Account<'a> {
 
     pub fn held_by(&self, item: usize) -> &[usize] {
         self.children.get(&item).map_or(&[], Vec::as_slice)
+    }
+
+    /// The connections that lead to a VPC or workspace.
+    pub fn connected_to(&self, item: usize) -> impl Iterator<Item = usize> + '_ {
+        self.ends.iter().enumerate().filter(move |(_, end)| **end == Some(item)).map(|(place, _)| place)
     }
 
     /// Notes that a cluster points at a resource; the strongest way counts.
@@ -108,6 +119,8 @@ impl<'a> Account<'a> {
             self.find(holder, resource.parent.as_deref()?)
         };
         self.parents = self.items.iter().map(parent).collect();
+        let end = |resource: &&CloudResource| self.find(resource.side?.kind(), resource.leads_to.as_deref()?);
+        self.ends = self.items.iter().map(end).collect();
         for (place, parent) in self.parents.iter().enumerate() {
             if let Some(parent) = parent {
                 self.children.entry(*parent).or_default().push(place);

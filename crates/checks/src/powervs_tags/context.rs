@@ -3,49 +3,43 @@
 //! Invariants:
 //! - an id beats a name: a cluster that holds an id of a sort is not matched by name there;
 //! - a cluster points only into the account its ids lie in. Where they lie in several, nothing is concluded;
-//! - a uid counts as unowned only when the IBMPowerVSClusters of every cluster are known.
+//! - a uid counts as unowned only when every management cluster of the account was read.
+//!
+//! Elsewhere: one cluster's own tags and wishes (`claimant`), one account's resources (`account`).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::account::Account;
-use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, SpecEntry, account_of_crn, crn_ends};
-use super::kind::{Kind, Side};
+use super::claimant::{Claimant, Moved};
+use super::facts::{
+    CapiCluster, CloudResource, Pause, PowerVsCluster, Restored, Slot, SpecEntry, account_of_crn, crn_ends,
+};
+use super::kind::Kind;
 use super::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
+use super::settings::Settings;
 use super::subjects::{ResolvedSubject, list};
-use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
+use super::tags::TagScheme;
 use super::teardown::Teardown;
-use super::users::{Users, may_use};
+use super::users::Users;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, View};
 
 /// Everything one look at the fleet needs, made once.
 pub struct CheckContext<'a> {
     pub view: View<'a>,
+    pub settings: &'a Settings,
     pub accounts: Vec<Account<'a>>,
     pub claimants: Vec<Claimant<'a>>,
     /// Every list of IBMPowerVSClusters there is.
     pub fleet: Vec<CollectionId>,
-    /// Why not every cluster is known.
-    pub fleet_gap: Option<Gap>,
     living: BTreeMap<String, usize>,
     /// How many clusters have each name.
     pub namesakes: BTreeMap<&'a str, usize>,
     pub subjects: BTreeMap<SubjectId, ResolvedSubject>,
     pub(super) teardowns: RefCell<BTreeMap<usize, Rc<Teardown>>>,
-}
-
-/// An IBMPowerVSCluster, and where its resources are.
-pub struct Claimant<'a> {
-    pub site: &'a Cluster,
-    pub key: &'a Key,
-    pub fact: &'a PowerVsCluster,
-    pub home: Home,
-    pub owner_tag: String,
-    /// Nothing for an object without a uid.
-    pub uuid_tag: Option<String>,
-    pub pause: Pause,
+    pub(super) leaked: RefCell<BTreeMap<(usize, String), Rc<Teardown>>>,
 }
 
 /// The account a cluster's ids lie in.
@@ -88,48 +82,26 @@ pub struct Missing {
     pub slot: usize,
 }
 
-impl<'a> Claimant<'a> {
-    pub fn namespace(&self) -> &str {
-        self.key.namespace.as_ref().map_or("", |namespace| namespace.as_str())
-    }
-
-    pub fn name(&self) -> &'a str {
-        self.key.name.as_str()
-    }
-
-    pub fn connection_tag(&self, side: Side) -> Option<String> {
-        self.fact.uid_text().map(|uid| connection_tag(&uid, side))
-    }
-
-    /// Whether its teardown is due: it is being deleted, and the provider would act on that.
-    pub fn is_torn_down(&self) -> bool {
-        self.fact.is_going() && self.pause == Pause::No && self.fact.owner.is_some()
-    }
-
-    /// `mgmt IBMPowerVSCluster clusters/demo`.
-    pub fn described(&self) -> String {
-        format!("{} {} {}", self.site.name, POWERVS_CLUSTER.kind, self.key)
-    }
-}
-
 impl<'a> CheckContext<'a> {
-    pub fn new(view: View<'a>) -> Self {
+    pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
         let mut context = Self {
             view,
+            settings,
             accounts: view.clusters().filter_map(|member| Account::read(view, member)).collect(),
             claimants: Vec::new(),
             fleet: Vec::new(),
-            fleet_gap: None,
             living: BTreeMap::new(),
             namesakes: BTreeMap::new(),
             subjects: BTreeMap::new(),
             teardowns: RefCell::default(),
+            leaked: RefCell::default(),
         };
         context.read_clusters();
         context.settle();
         context.point();
         context.point_by_tags();
         context.point_by_holder();
+        context.find_moved();
         context.subjects = list(&context);
         context
     }
@@ -155,35 +127,60 @@ impl<'a> CheckContext<'a> {
         claims.is_some_and(|claims| claims.values().any(|claim| claim.by <= By::Spec))
     }
 
+    pub fn scheme(&self) -> &'a TagScheme {
+        &self.settings.scheme
+    }
+
+    /// Why it is not known whether an owner of something in the account exists; nothing where every member was read.
+    pub fn members_gap(&self, account: usize) -> Option<Gap> {
+        if self.fleet.is_empty() {
+            return Some(Gap::new(GapCause::NotObserved, "no cluster was asked for IBMPowerVSClusters"));
+        }
+        self.accounts[account].members.gap()
+    }
+
     fn read_clusters(&mut self) {
-        let users = Users::of(self.view);
-        for site in self.view.clusters().filter(|site| users.asks(site)) {
+        for site in Users::of(self.view).asked(self.view) {
             let id = POWERVS_CLUSTER.collection(site);
             let reading = self.view.read::<PowerVsCluster>(&id);
-            if let Some(gap) = reading.gap() {
-                self.fleet_gap.get_or_insert(Gap::new(gap.cause, format!("{}: {gap}", site.name)));
-            }
             self.fleet.push(id);
             for (key, fact) in reading.iter() {
-                let uid = fact.uid_text();
-                if let Some(uid) = &uid {
+                let pause = self.pause(site, key, fact);
+                let claimant = Claimant::new(site, key, fact, pause, self.settings);
+                if let Some(uid) = &claimant.uid {
                     self.living.insert(uid.clone(), self.claimants.len());
                 }
                 *self.namesakes.entry(key.name.as_str()).or_default() += 1;
-                self.claimants.push(Claimant {
-                    site,
-                    key,
-                    fact,
-                    home: Home::Nowhere,
-                    owner_tag: owner_tag(key.name.as_str()),
-                    uuid_tag: uid.map(|uid| uuid_tag(&uid)),
-                    pause: self.pause(site, key, fact),
-                });
+                self.claimants.push(claimant);
             }
         }
-        if self.fleet.is_empty() {
-            let message = "no cluster was asked for IBMPowerVSClusters";
-            self.fleet_gap = Some(Gap::new(GapCause::NotObserved, message));
+    }
+
+    /// Finds the clusters whose object is younger than they are: restored by a tool, or moved, which leaves the uid of the
+    /// former object on what its status points at.
+    fn find_moved(&mut self) {
+        let moved: Vec<Moved> = self.claimants.iter().map(|claimant| self.moved(claimant)).collect();
+        for (claimant, moved) in self.claimants.iter_mut().zip(moved) {
+            claimant.moved = moved;
+        }
+    }
+
+    fn moved(&self, claimant: &Claimant<'a>) -> Moved {
+        let Home::Account(place) = claimant.home else { return Moved::No };
+        if claimant.fact.restored == Restored::Yes {
+            return Moved::Yes;
+        }
+        let account = &self.accounts[place];
+        let held = claimant.fact.slots.iter().filter_map(|slot| account.find(slot.kind, &slot.held.as_ref()?.id));
+        let is_former = |item: usize| {
+            let tags = &account.items[item].tags;
+            let is_dead = |uid: &&str| Some(*uid) != claimant.uid.as_deref() && self.living(uid).is_none();
+            claimant.is_owner_in(self.scheme(), tags) && self.scheme().uuids(tags).iter().any(is_dead)
+        };
+        match (held.into_iter().any(is_former), self.members_gap(place)) {
+            (false, _) => Moved::No,
+            (true, None) => Moved::Yes,
+            (true, Some(gap)) => Moved::NotKnown(gap),
         }
     }
 
@@ -205,10 +202,14 @@ impl<'a> CheckContext<'a> {
         }
     }
 
+    /// The accounts that the objects of a cluster may point into.
+    pub fn allowed(&self, site: &Cluster) -> Vec<(usize, &Account<'a>)> {
+        self.accounts.iter().enumerate().filter(|(_, account)| account.used_from.covers(site)).collect()
+    }
+
     /// Only accounts its objects may point into count. Without any id there, it is the one there is.
     fn home(&self, claimant: &Claimant<'a>) -> Home {
-        let is_allowed = |(_, account): &(usize, &Account<'a>)| may_use(&account.used_from, claimant.site);
-        let allowed: Vec<(usize, &Account<'a>)> = self.accounts.iter().enumerate().filter(is_allowed).collect();
+        let allowed = self.allowed(claimant.site);
         let mut found: BTreeMap<String, Option<usize>> = BTreeMap::new();
         for slot in &claimant.fact.slots {
             for id in slot.ids() {
@@ -275,8 +276,7 @@ impl<'a> CheckContext<'a> {
 
     /// Whether a resource carries both tags of a cluster.
     fn bears_tags_of(&self, place: usize, item: usize, claimant: usize) -> bool {
-        let (tags, one) = (&self.resource(place, item).tags, &self.claimants[claimant]);
-        tags.has(&one.owner_tag) && one.uuid_tag.as_ref().is_some_and(|tag| tags.has(tag))
+        self.claimants[claimant].owns(self.scheme(), &self.resource(place, item).tags)
     }
 
     /// Both tags of a living cluster are that cluster pointing, in its own account.
@@ -284,10 +284,10 @@ impl<'a> CheckContext<'a> {
         for place in 0..self.accounts.len() {
             for item in 0..self.accounts[place].items.len() {
                 let tags = &self.resource(place, item).tags;
-                let owners: Vec<usize> = tags
-                    .uuids()
+                let uuids = self.scheme().uuids(tags).into_iter();
+                let owners: Vec<usize> = uuids
                     .filter_map(|uid| self.living(uid))
-                    .filter(|claimant| tags.has(&self.claimants[*claimant].owner_tag))
+                    .filter(|claimant| self.claimants[*claimant].is_owner_in(self.scheme(), tags))
                     .filter(|claimant| self.claimants[*claimant].home == Home::Account(place))
                     .collect();
                 for claimant in owners {
@@ -306,20 +306,20 @@ impl<'a> CheckContext<'a> {
                 let tags = &self.resource(place, holder).tags;
                 let is_claimed = |claimant: &usize| {
                     let one = &self.claimants[*claimant];
-                    let connects = |side: Side| one.connection_tag(side).is_some_and(|tag| tags.has(&tag));
                     let owns = self.bears_tags_of(place, holder, *claimant);
                     let resource = self.accounts[place].items[item];
                     let leads = match (resource.kind, resource.side) {
                         (Some(Kind::TgConnection), Some(side)) => {
-                            (owns || connects(side)) && self.leads_to(place, item, *claimant) == Leads::Ours
+                            (owns || one.connects(self.scheme(), tags, side))
+                                && self.leads_to(place, item, *claimant) == Leads::Ours
                         }
                         (Some(Kind::TgConnection), None) => false,
                         _ => owns,
                     };
                     one.home == Home::Account(place) && leads
                 };
-                let uids = tags.uuids().map(str::to_owned).chain(connection_uids(tags));
-                let owners: BTreeSet<usize> = uids.filter_map(|uid| self.living(&uid)).filter(is_claimed).collect();
+                let uids = self.scheme().uuids(tags).into_iter().chain(self.scheme().connection_uids(tags));
+                let owners: BTreeSet<usize> = uids.filter_map(|uid| self.living(uid)).filter(is_claimed).collect();
                 for claimant in owners {
                     self.accounts[place].claimed(item, claimant, Claim { by: By::Holder, slot: None });
                 }

@@ -2,44 +2,49 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::{By, CheckContext, Claim, Claimant, Leads};
-use super::facts::{CloudResource, Held, Slot, UserTags};
+use super::advice::advice;
+use super::claimant::Claimant;
+use super::context::{By, CheckContext, Claim, Leads};
+use super::expected::expected;
+use super::facts::{CloudResource, Held, Slot, SpecEntry};
+use super::judge::user_beside;
 use super::kind::Kind;
 use super::messages::{fault_message, summary};
+use super::provenance::owner_mark;
 use super::remedy::actions;
 use super::ruling::Ruling;
-use super::settings::Settings;
 use super::subjects::ResolvedSubject;
-use super::tags::is_ours_by_prefix;
+use super::verdict::{Code, Verdict};
 use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::Uid;
 
-pub fn explain(
-    settings: Settings,
-    context: &CheckContext<'_>,
-    subject: &ResolvedSubject,
-    ruling: &Ruling,
-) -> Explanation {
+pub fn explain(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> Explanation {
+    let remedy = actions(context, subject, ruling);
+    let mut evidence = evidence(context, subject, ruling);
+    if remedy.is_empty() {
+        evidence.extend(advice(context, subject, ruling).map(Evidence::advice));
+    }
     Explanation {
         uid: object_uid(context, subject),
         created: found(context, subject).and_then(|resource| resource.created),
         summary: summary(context, subject, ruling),
-        expected: expected(context, subject),
+        expected: expected(context, subject, ruling),
         actual: actual(context, subject),
-        evidence: evidence(context, subject, ruling),
-        remedy: actions(settings, context, subject, ruling),
+        evidence,
+        remedy,
     }
 }
 
 /// The uid of the object a subject is about, when it is about one of a cluster.
 fn object_uid(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<Uid> {
     match subject {
-        ResolvedSubject::Tag { claimant, .. } | ResolvedSubject::Unplaced { claimant } => {
-            Some(context.claimants[*claimant].fact.uid.clone())
-        }
+        ResolvedSubject::Tag { claimant, .. }
+        | ResolvedSubject::Unplaced { claimant }
+        | ResolvedSubject::FinalizerOnly { claimant } => Some(context.claimants[*claimant].fact.uid.clone()),
         ResolvedSubject::Resource { .. }
         | ResolvedSubject::Missing { .. }
+        | ResolvedSubject::Members { .. }
         | ResolvedSubject::Clusters { .. }
         | ResolvedSubject::Account { .. } => None,
     }
@@ -52,6 +57,8 @@ fn found<'a>(context: &CheckContext<'a>, subject: &ResolvedSubject) -> Option<&'
         ResolvedSubject::Missing { .. }
         | ResolvedSubject::Tag { .. }
         | ResolvedSubject::Unplaced { .. }
+        | ResolvedSubject::FinalizerOnly { .. }
+        | ResolvedSubject::Members { .. }
         | ResolvedSubject::Clusters { .. }
         | ResolvedSubject::Account { .. } => None,
     }
@@ -63,37 +70,11 @@ pub fn seen_from<'s, 'a>(context: &'s CheckContext<'a>, subject: &ResolvedSubjec
         ResolvedSubject::Resource { seen_from, .. } => *seen_from,
         ResolvedSubject::Missing { claimant, .. }
         | ResolvedSubject::Tag { claimant, .. }
-        | ResolvedSubject::Unplaced { claimant } => Some(*claimant),
-        ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => None,
+        | ResolvedSubject::Unplaced { claimant }
+        | ResolvedSubject::FinalizerOnly { claimant } => Some(*claimant),
+        ResolvedSubject::Members { .. } | ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => None,
     };
     claimant.map(|claimant| &context.claimants[claimant])
-}
-
-/// The tags of a resource that is the cluster's, and what the user wants on it.
-fn expected(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
-    let Some(claimant) = seen_from(context, subject) else { return json!({}) };
-    let is_taggable = match subject {
-        ResolvedSubject::Resource { account, item, .. } => {
-            context.resource(*account, *item).kind.is_some_and(Kind::is_taggable)
-        }
-        ResolvedSubject::Missing { .. } => return json!({ "exists": true }),
-        ResolvedSubject::Tag { .. }
-        | ResolvedSubject::Unplaced { .. }
-        | ResolvedSubject::Clusters { .. }
-        | ResolvedSubject::Account { .. } => false,
-    };
-    let mut expected = Map::new();
-    expected.insert("cluster".into(), json!(claimant.key.to_string()));
-    if is_taggable {
-        let mut tags: Vec<&str> = claimant.uuid_tag.as_deref().into_iter().collect();
-        tags.push(&claimant.owner_tag);
-        if let UserTags::Wanted(wanted) = &claimant.fact.user_tags {
-            tags.extend(wanted.iter().map(String::as_str));
-        }
-        tags.sort_unstable();
-        expected.insert("tags".into(), json!(tags));
-    }
-    Value::Object(expected)
 }
 
 fn actual(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
@@ -103,8 +84,14 @@ fn actual(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
             ResolvedSubject::Resource { .. }
             | ResolvedSubject::Tag { .. }
             | ResolvedSubject::Unplaced { .. }
+            | ResolvedSubject::Members { .. }
             | ResolvedSubject::Clusters { .. }
             | ResolvedSubject::Account { .. } => json!({}),
+            ResolvedSubject::FinalizerOnly { claimant } => {
+                let finalizers: Vec<&str> =
+                    context.claimants[*claimant].fact.finalizers.iter().map(|one| &**one).collect();
+                json!({ "finalizers": finalizers })
+            }
         };
     };
     let mut actual = Map::new();
@@ -133,7 +120,10 @@ fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
             lines.extend(
                 seen_from.map(|claimant| claim_evidence(context, *account, *item, claimant)).unwrap_or_default(),
             );
-            lines.extend(owner_evidence(context, ruling));
+            lines.extend(
+                seen_from.map(|claimant| rule_evidence(context, *account, *item, claimant, ruling)).unwrap_or_default(),
+            );
+            lines.extend(owner_evidence(context, *account, ruling));
         }
         ResolvedSubject::Missing { account, claimant, slot } => {
             let claimant = &context.claimants[*claimant];
@@ -147,13 +137,26 @@ fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
         }
         ResolvedSubject::Tag { claimant, fault } => {
             let claimant = &context.claimants[*claimant];
-            let fault = &claimant.fact.faults[*fault];
+            let fault = &claimant.faults[*fault];
             lines.push(line(fault_message(fault), claimant.described(), ""));
         }
         ResolvedSubject::Unplaced { claimant } => {
             let claimant = &context.claimants[*claimant];
             let held = claimant.fact.slots.iter().filter_map(|slot| Some((slot, slot.held.as_ref()?)));
             lines.extend(held.map(|(slot, held)| held_line(claimant, slot, held)));
+        }
+        ResolvedSubject::FinalizerOnly { claimant } => {
+            let claimant = &context.claimants[*claimant];
+            let held: Vec<&str> = claimant.fact.finalizers.iter().map(|one| &**one).collect();
+            lines.push(line(format!("holds {}", held.join(", ")), claimant.described(), "metadata.finalizers"));
+            lines.push(line("is being deleted".to_owned(), claimant.described(), "metadata.deletionTimestamp"));
+        }
+        ResolvedSubject::Members { account, .. } => {
+            let account = &context.accounts[*account];
+            for missing in &account.members.missing {
+                lines.push(line(missing.why.to_string(), missing.name.clone(), ""));
+            }
+            return lines;
         }
         ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => {}
     }
@@ -165,7 +168,7 @@ fn resource_evidence(context: &CheckContext<'_>, account: usize, item: usize) ->
     let resource = context.resource(account, item);
     let kind = resource.kind.map_or("", Kind::as_str);
     let object = format!("{} {kind} {}", context.accounts[account].member.name, resource.id);
-    let ours: Vec<&str> = resource.tags.iter().filter(|tag| is_ours_by_prefix(tag)).collect();
+    let ours: Vec<&str> = resource.tags.iter().filter(|tag| context.scheme().is_reserved(tag)).collect();
     let mut lines = Vec::new();
     if resource.kind.is_some_and(Kind::is_taggable) {
         let message = match ours[..] {
@@ -232,13 +235,53 @@ fn claim_evidence(context: &CheckContext<'_>, account: usize, item: usize, claim
     lines
 }
 
+/// What the verdict rests on besides tags and ids.
+fn rule_evidence(
+    context: &CheckContext<'_>,
+    account: usize,
+    item: usize,
+    claimant: usize,
+    ruling: &Ruling,
+) -> Vec<Evidence> {
+    let (one, resource) = (&context.claimants[claimant], context.resource(account, item));
+    let object =
+        format!("{} {} {}", context.accounts[account].member.name, resource.kind.map_or("", Kind::as_str), resource.id);
+    let mut lines = Vec::new();
+    if ruling.verdict == Verdict::InUse
+        && let Some(other) = user_beside(context, account, item, claimant)
+    {
+        lines.push(line("uses it and is not being deleted".to_owned(), context.claimants[other].described(), ""));
+    }
+    if ruling.codes.contains(&Code::CreatedBefore) {
+        let times = (resource.created, one.fact.created);
+        if let (Some(resource), Some(cluster)) = times {
+            lines.push(line(
+                format!("was created {resource}, before the cluster's object ({cluster})"),
+                object.clone(),
+                "created_at",
+            ));
+        }
+    }
+    if let Some(mark) = owner_mark(context, resource, one).filter(|_| ruling.codes.contains(&Code::OwnerMark)) {
+        lines.push(line(format!("carries {mark}, the mark of another owner"), object, "tags"));
+    }
+    let slot = context.claim(account, item, claimant).and_then(|(_, slot)| slot);
+    let is_provisioned = slot.is_some_and(|slot| slot.spec_entry == SpecEntry::Provision);
+    if ruling.verdict == Verdict::Adopted && is_provisioned {
+        let message = "has type Provision: the provider deletes this resource with the cluster".to_owned();
+        lines.push(line(message, one.described(), "spec"));
+    }
+    lines
+}
+
 /// Who the tags name.
-fn owner_evidence(context: &CheckContext<'_>, ruling: &Ruling) -> Option<Evidence> {
+fn owner_evidence(context: &CheckContext<'_>, account: usize, ruling: &Ruling) -> Option<Evidence> {
     let uid = ruling.owner.as_deref()?;
     Some(match context.living(uid) {
         Some(claimant) => line(format!("has the uid {uid}"), context.claimants[claimant].described(), "metadata.uid"),
         None => {
-            let lists = context.fleet.iter().map(|id| id.cluster.to_string()).collect::<Vec<_>>().join(", ");
+            let members = &context.accounts[account].members.read;
+            let lists = members.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             line(format!("no IBMPowerVSCluster has the uid {uid}"), format!("the lists of {lists}"), "metadata.uid")
         }
     })

@@ -1,6 +1,7 @@
 //! Every sentence this check says in one line.
 
-use super::context::{CheckContext, Claimant};
+use super::claimant::Claimant;
+use super::context::CheckContext;
 use super::explain::seen_from;
 use super::facts::Course;
 use super::kind::Kind;
@@ -28,6 +29,9 @@ pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &R
             match (&ruling.gap, ruling.codes.contains(&Code::AccountMismatch)) {
                 (_, true) => mismatch(),
                 (Some(gap), false) => format!("whether it is still there is not known: {gap}"),
+                (None, false) if seen_from(context, subject).is_some_and(|one| one.fact.is_going()) => {
+                    "gone, as its cluster is being deleted".to_owned()
+                }
                 (None, false) => {
                     format!(
                         "the status holds this id, and account {} has no such resource",
@@ -36,9 +40,21 @@ pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &R
                 }
             }
         }
-        ResolvedSubject::Tag { claimant, fault } => fault_message(&context.claimants[*claimant].fact.faults[*fault]),
+        ResolvedSubject::Tag { claimant, fault } => fault_message(&context.claimants[*claimant].faults[*fault]),
         ResolvedSubject::Unplaced { claimant } => {
             format!("the resources of {} are in no account that was read", context.claimants[*claimant].key)
+        }
+        ResolvedSubject::FinalizerOnly { claimant } => {
+            let one = &context.claimants[*claimant];
+            let held: Vec<&str> = one.fact.finalizers.iter().map(|held| &**held).collect();
+            format!(
+                "nothing of {} is left; only metadata.finalizers ({}) keeps it, which the provider removes",
+                one.key,
+                held.join(", ")
+            )
+        }
+        ResolvedSubject::Members { gap, .. } => {
+            format!("not every management cluster of the account was read: {gap}")
         }
         ResolvedSubject::Clusters { gap } => format!("which clusters there are is not known completely: {gap}"),
         ResolvedSubject::Account { gap, .. } => format!("what is in the account is not known completely: {gap}"),
@@ -66,16 +82,37 @@ fn resource_message(context: &CheckContext<'_>, subject: &ResolvedSubject, rulin
         Verdict::Reference => format!("used by {whose}, not created by it"),
         Verdict::Owned => owned_message(claimant, &whose),
         Verdict::Locked => format!("locked; blocks deletion of {whose}"),
+        Verdict::InUse => format!("tagged for {whose}, which is being deleted; another cluster uses it"),
         Verdict::OtherOwner => "carries the tags of another owner".to_owned(),
+        Verdict::StaleOwner if ruling.codes.contains(&Code::NameTaken) => {
+            format!("{whose} would get this name, and it is tagged with the uid of a cluster that is gone")
+        }
         Verdict::StaleOwner => format!("carries the name of {whose} and the uid of a cluster that is gone"),
         Verdict::Orphan => "its owner is gone, and no cluster points at it".to_owned(),
         Verdict::HalfTagged => format!("carries one of the two tags of {whose}"),
         Verdict::Untagged => format!("made for {whose}, and not tagged"),
+        Verdict::Adopted if ruling.codes.contains(&Code::CreatedBefore) => {
+            format!("{whose} adopted it: it is older than the cluster; choose another name or take it over on purpose")
+        }
+        Verdict::Adopted if ruling.codes.contains(&Code::OwnerMark) => {
+            format!(
+                "{whose} adopted it: it carries another owner's mark; choose another name or take it over on purpose"
+            )
+        }
+        Verdict::Adopted => {
+            format!("{whose} found it by its name; choose another name or take it over on purpose")
+        }
+        Verdict::NameTaken => {
+            format!("the provider would take it for {whose}'s own, and it is not; choose another name")
+        }
+        Verdict::Foreign if ruling.codes.contains(&Code::NotHeldYet) => {
+            format!("matches {whose} by name; the provider may just have made it")
+        }
         Verdict::Foreign if ruling.codes.contains(&Code::AdoptedByName) => {
             format!("{whose} found it by its name; nothing proves that it made it")
         }
         Verdict::Foreign => format!("matches {whose} by name only"),
-        Verdict::TagInvalid => String::new(),
+        Verdict::TagInvalid | Verdict::FinalizerOnly => String::new(),
     }
 }
 
@@ -103,12 +140,23 @@ pub fn fault_message(fault: &Fault) -> String {
 fn code_message(code: Code) -> &'static str {
     match code {
         Code::Characters => "IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key",
-        Code::Empty => "its key or its value is empty",
+        Code::Empty => "its key is empty",
         Code::Length => "it is longer than 128 characters",
         Code::NotJson => "the annotation is not the JSON it should be",
-        Code::OwnerTooLong => "the cluster's name is longer than 97 characters",
+        Code::OwnerTooLong => "the cluster's name is too long for it",
         Code::ReservedPrefix => "prefix is reserved for ownership tags",
-        Code::AccountMismatch | Code::AdoptedByName | Code::TaggedReference => code.as_str(),
+        Code::AccountMismatch
+        | Code::AdoptedByName
+        | Code::CreatedBefore
+        | Code::CreationUnknown
+        | Code::FleetIncomplete
+        | Code::FleetNotDeclared
+        | Code::Moved
+        | Code::NameTaken
+        | Code::NotHeldYet
+        | Code::OwnerMark
+        | Code::TaggedByOthers
+        | Code::TaggedReference => code.as_str(),
     }
 }
 

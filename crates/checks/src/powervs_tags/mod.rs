@@ -6,7 +6,11 @@
 //! Elsewhere: asking the cloud (`cloud::ibm`), writing to it (`engine`).
 
 mod account;
+mod advice;
+mod claimant;
+mod connection;
 mod context;
+mod expected;
 mod explain;
 mod facts;
 mod interests;
@@ -16,6 +20,7 @@ mod messages;
 mod names;
 mod present;
 mod proofs;
+mod provenance;
 mod remedy;
 mod ruling;
 mod settings;
@@ -48,7 +53,7 @@ use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 pub const NAME: CheckName = CheckName("powervs-tags");
 
 /// The check.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct PowerVsTags {
     settings: Settings,
 }
@@ -83,7 +88,7 @@ impl CheckRules for PowerVsTags {
     }
 
     fn fleet<'a>(&'a self, view: View<'a>) -> CheckContext<'a> {
-        CheckContext::new(view)
+        CheckContext::new(view, &self.settings)
     }
 
     fn context<'a>(&'a self, _: &ClusterName, _: View<'a>, _: &CheckContext<'a>) -> Option<()> {
@@ -110,7 +115,7 @@ impl CheckRules for PowerVsTags {
     fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
         let ruling = &ruled.ruling;
         Judgement {
-            state: ruling.verdict.state(),
+            state: ruling.state,
             verdict: ruling.verdict.as_str(),
             codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
             ownership_proofs: proofs::count(&ruled.contexts.fleet, &ruled.subject, ruling),
@@ -119,8 +124,7 @@ impl CheckRules for PowerVsTags {
     }
 
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
-        let (settings, context) = (ruled.contexts.check.settings, &ruled.contexts.fleet);
-        explain::explain(settings, context, &ruled.subject, &ruled.ruling)
+        explain::explain(&ruled.contexts.fleet, &ruled.subject, &ruled.ruling)
     }
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
@@ -135,6 +139,6 @@ impl CheckRules for PowerVsTags {
         if form != tag_form::FORM.name {
             return Vec::new();
         }
-        tag_form::answer(ruled.contexts.check.settings, &ruled.contexts.fleet, &ruled.subject, typed)
+        tag_form::answer(&ruled.contexts.fleet, &ruled.subject, typed)
     }
 }

@@ -8,21 +8,26 @@ use super::kind::Kind;
 pub use crate::kinds::{CLUSTER as CAPI_CLUSTER, POWERVS_CLUSTER};
 use trueup_core::world::Resource;
 
-/// What all tags of ours begin with.
+/// What tags of ours begin with unless the configuration says otherwise; always read.
 pub const TAG_PREFIX: &str = "powervs.cluster.x-k8s.io-";
 /// `<prefix>owner:<name of the IBMPowerVSCluster>`.
-pub const OWNER_TAG: &str = "powervs.cluster.x-k8s.io-owner:";
+pub const OWNER_KEY: &str = "owner:";
 /// `<prefix>cluster-uuid:<uid of the IBMPowerVSCluster>`.
-pub const UUID_TAG: &str = "powervs.cluster.x-k8s.io-cluster-uuid:";
+pub const UUID_KEY: &str = "cluster-uuid:";
 /// `<prefix>tgconn:<uid>.vpc` or `.powervs`: a connection on this gateway is ours. Says nothing of the gateway.
-pub const CONNECTION_TAG: &str = "powervs.cluster.x-k8s.io-tgconn:";
+pub const CONNECTION_KEY: &str = "tgconn:";
+/// The tags by which installers mark what they made: `kubernetes.io-cluster-<id>:owned` or `:shared`.
+pub const INSTALLER_MARK: &str = "kubernetes.io-cluster-";
+pub const INSTALLER_VALUES: [&str; 2] = ["owned", "shared"];
 
 /// User tags of an object whose spec has no field for them: a JSON object.
 pub const USER_TAGS: &str = "trueup/user-tags";
-/// The user tags that were attached: a JSON list.
+/// The user tags that were attached: a JSON object from resource id to tags; in its older form one list for all.
 pub const ATTACHED_TAGS: &str = "trueup/attached-tags";
 /// The provider makes and removes infrastructure only with it, or with a topology that asks for it.
 pub const CREATE_INFRA: &str = "powervs.cluster.x-k8s.io/create-infra";
+/// An object that Velero restored.
+pub const VELERO_RESTORE: &str = "velero.io/restore-name";
 pub const LOAD_BALANCER_TOPOLOGY: &str = "LoadBalancer";
 
 pub const CLOUD_RESOURCE: Resource =

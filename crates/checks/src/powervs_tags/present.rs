@@ -1,11 +1,12 @@
 //! How a resource stands in its list: what it is called, who sees it, whose tags it carries; and a teardown, step by step.
 
-use super::context::{CheckContext, Claimant};
+use super::claimant::Claimant;
+use super::context::CheckContext;
 use super::facts::CloudResource;
 use super::kind::Stage;
 use super::messages::state_text;
-use super::names::OWNER_TAG;
 use super::subjects::ResolvedSubject;
+use super::tags::Mark;
 use super::{explain::seen_from, facts::Course, tag_form};
 use crate::{Cell, CheckDescription, Column, Panel, Side};
 
@@ -33,7 +34,7 @@ pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell>
     let resource = context.resource(*account, *item);
     vec![
         Cell::text(if whose.is_empty() { "-" } else { &whose }),
-        Cell::text(&owner_text(resource)),
+        Cell::text(&owner_text(context, resource)),
         Cell::text(&state_text(&resource.state, resource.course())),
         resource.created.map_or(Cell::Nothing, Cell::Age),
         Cell::text(&resource.id),
@@ -47,9 +48,12 @@ fn viewer(context: &CheckContext<'_>, claimant: &Claimant<'_>) -> String {
     if claimant.fact.is_going() { format!("{name} going") } else { name }
 }
 
-fn owner_text(resource: &CloudResource) -> String {
-    let owners = resource.tags.iter().filter_map(|tag| tag.strip_prefix(OWNER_TAG));
-    owners.collect::<Vec<_>>().join(" ")
+fn owner_text(context: &CheckContext<'_>, resource: &CloudResource) -> String {
+    let owner = |mark: Mark<'_>| match mark {
+        Mark::Owner(name) => Some(name.to_owned()),
+        Mark::Uuid(_) | Mark::Connection { .. } | Mark::Other => None,
+    };
+    context.scheme().marks(&resource.tags).filter_map(owner).collect::<Vec<_>>().join(" ")
 }
 
 /// The tags, and for a cluster that is being deleted the order in which everything of it goes.

@@ -1,11 +1,14 @@
 //! What proves that a resource is a cluster's, one line each.
 
-use super::context::{By, CheckContext, Claim, Claimant, Leads};
+use super::claimant::Claimant;
+use super::connection::orphaned_by;
+use super::context::{By, CheckContext, Claim, Leads};
 use super::facts::CloudResource;
+use super::judge::rule_resource;
 use super::kind::Kind;
-use super::names::{OWNER_TAG, UUID_TAG};
 use super::ruling::Ruling;
 use super::subjects::ResolvedSubject;
+use super::tags::{Mark, TagScheme};
 use super::verdict::Verdict;
 
 /// The independent proofs, as a cluster sees them; without one, those of the owner the tags name.
@@ -20,11 +23,11 @@ pub fn proofs(context: &CheckContext<'_>, account: usize, item: usize, seen_from
             speaker.map_or_else(Vec::new, |speaker| {
                 let speaker = context.resource(account, speaker);
                 let word = speaker.kind.map_or("", Kind::as_str);
-                let tagged = tag_proofs(speaker, claimant);
+                let tagged = tag_proofs(context.scheme(), speaker, claimant);
                 tagged.into_iter().map(|proof| format!("its {word}: {proof}")).collect()
             })
         }
-        Some(_) | None => tag_proofs(resource, claimant),
+        Some(_) | None => tag_proofs(context.scheme(), resource, claimant),
     };
     if let (Some(claimant), Some(seen_from)) = (claimant, seen_from)
         && let Some((Claim { by: By::Status, .. }, Some(slot))) = context.claim(account, item, seen_from)
@@ -38,21 +41,28 @@ pub fn proofs(context: &CheckContext<'_>, account: usize, item: usize, seen_from
 }
 
 /// The tags that say whose it is: those of the cluster, or of a dead owner whom they name alone.
-fn tag_proofs(resource: &CloudResource, claimant: Option<&Claimant<'_>>) -> Vec<String> {
-    let tags = &resource.tags;
-    let ours: Vec<&str> = claimant.map_or_else(Vec::new, |one| {
-        let both = [Some(one.owner_tag.as_str()), one.uuid_tag.as_deref()];
-        both.into_iter().flatten().filter(|tag| tags.has(tag)).collect()
-    });
-    let owners = || tags.iter().filter(|tag| tag.starts_with(OWNER_TAG) || tag.starts_with(UUID_TAG));
-    let is_dead_ones = ours.is_empty();
-    let shown: Vec<&str> = if is_dead_ones { owners().collect() } else { ours };
+fn tag_proofs(scheme: &TagScheme, resource: &CloudResource, claimant: Option<&Claimant<'_>>) -> Vec<String> {
+    let says = |mark: Mark<'_>| match (mark, claimant) {
+        (Mark::Owner(name), Some(one)) => name == one.owner,
+        (Mark::Uuid(uid), Some(one)) => Some(uid) == one.uid.as_deref(),
+        (Mark::Connection { .. } | Mark::Other, _) | (Mark::Owner(_) | Mark::Uuid(_), None) => false,
+    };
+    let all = || resource.tags.iter().filter_map(|tag| Some((tag, scheme.read(tag)?)));
+    let mut shown: Vec<&str> = all().filter(|(_, mark)| says(*mark)).map(|(tag, _)| tag).collect();
+    // The name first, as people know the cluster.
+    shown.sort_by_key(|tag| !matches!(scheme.read(tag), Some(Mark::Owner(_))));
+    if shown.is_empty() {
+        let is_owner = |mark: &Mark<'_>| matches!(mark, Mark::Owner(_) | Mark::Uuid(_));
+        shown = all().filter(|(_, mark)| is_owner(mark)).map(|(tag, _)| tag).collect();
+    }
     shown.into_iter().map(|tag| format!("the tag {tag}")).collect()
 }
 
 fn connection_proofs(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
-    let Some((claimant, seen_from)) = seen_from.map(|one| (&context.claimants[one], one)) else { return Vec::new() };
-    let resource = context.resource(account, item);
+    let Some((claimant, seen_from)) = seen_from.map(|one| (&context.claimants[one], one)) else {
+        return stray_proofs(context, account, item);
+    };
+    let (scheme, resource) = (context.scheme(), context.resource(account, item));
     let mut proofs = Vec::new();
     if context.leads_to(account, item, seen_from) == Leads::Ours {
         let what = resource.side.map_or("network", |side| side.kind().as_str());
@@ -60,14 +70,37 @@ fn connection_proofs(context: &CheckContext<'_>, account: usize, item: usize, se
     }
     let Some(gateway) = context.accounts[account].parents[item] else { return proofs };
     let gateway = context.resource(account, gateway);
-    let tag = resource.side.and_then(|side| claimant.connection_tag(side));
-    if let Some(tag) = tag.filter(|tag| gateway.tags.has(tag)) {
-        proofs.push(format!("its gateway carries the tag {tag}"));
+    if let (Some(side), Some(uid)) = (resource.side, claimant.uid.as_deref()) {
+        let tags = scheme.spelled(&gateway.tags, &[Mark::Connection { uid, side: side.as_str() }]);
+        proofs.extend(tags.into_iter().map(|tag| format!("its gateway carries the tag {tag}")));
     }
-    proofs.extend(tag_proofs(gateway, Some(claimant)).into_iter().filter_map(|proof| {
-        let is_ours = gateway.tags.has(&claimant.owner_tag);
-        is_ours.then(|| format!("its gateway carries {proof}"))
-    }));
+    if claimant.is_owner_in(scheme, &gateway.tags) {
+        let tagged = tag_proofs(scheme, gateway, Some(claimant));
+        proofs.extend(tagged.into_iter().map(|proof| format!("its gateway carries {proof}")));
+    }
+    proofs
+}
+
+/// What proves that a connection no cluster points at is a dead cluster's.
+fn stray_proofs(context: &CheckContext<'_>, account: usize, item: usize) -> Vec<String> {
+    let Ruling { owner: Some(uuid), .. } = rule_resource(context, account, item, None) else { return Vec::new() };
+    let (scheme, resource) = (context.scheme(), context.resource(account, item));
+    let mut proofs = Vec::new();
+    if let Some(gateway) = context.accounts[account].parents[item] {
+        let tags = &context.resource(account, gateway).tags;
+        if orphaned_by(context, account, gateway).as_ref() == Some(&uuid) {
+            let tagged = tag_proofs(scheme, context.resource(account, gateway), None);
+            proofs.extend(tagged.into_iter().map(|proof| format!("its gateway carries {proof}")));
+        }
+        if let Some(side) = resource.side {
+            let tags = scheme.spelled(tags, &[Mark::Connection { uid: &uuid, side: side.as_str() }]);
+            proofs.extend(tags.into_iter().map(|tag| format!("its gateway carries the tag {tag}")));
+        }
+    }
+    let end = context.accounts[account].ends[item];
+    if end.and_then(|end| orphaned_by(context, account, end)).as_ref() == Some(&uuid) {
+        proofs.push(format!("it leads to a resource with the uuid {uuid}"));
+    }
     proofs
 }
 
@@ -77,6 +110,7 @@ pub fn count(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Rul
     match ruling.verdict {
         Verdict::Owned
         | Verdict::Locked
+        | Verdict::InUse
         | Verdict::Untagged
         | Verdict::HalfTagged
         | Verdict::StaleOwner
@@ -88,7 +122,10 @@ pub fn count(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Rul
         | Verdict::TwoOwners
         | Verdict::Reference
         | Verdict::OtherOwner
+        | Verdict::Adopted
+        | Verdict::NameTaken
         | Verdict::Foreign
-        | Verdict::TagInvalid => 0,
+        | Verdict::TagInvalid
+        | Verdict::FinalizerOnly => 0,
     }
 }

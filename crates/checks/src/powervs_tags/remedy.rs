@@ -7,45 +7,47 @@
 //! - who is not sure whose it is has no action.
 
 mod deletes;
-
-use std::collections::BTreeSet;
+mod user_tags;
 
 use super::NAME;
-use super::context::{By, CheckContext, Claim, Claimant};
-use super::facts::{CloudResource, UserTags};
+use super::claimant::Claimant;
+use super::context::{By, CheckContext, Claim};
+use super::facts::CloudResource;
 use super::judge::rule_resource;
-use super::kind::{Kind, Side};
+use super::kind::Kind;
 use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
 use super::proofs::proofs;
+use super::provenance::{DOUBTS, owner_mark};
 use super::ruling::Ruling;
-use super::settings::Settings;
 use super::subjects::ResolvedSubject;
-use super::tags::{is_ours_by_prefix, owner_fault};
+use super::tags::Mark;
 use super::verdict::Verdict;
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{
-    ActionDraft, Blocked, Change, CloudRef, CloudTarget, GateName, Reason, Stake, TagChange, Target, Undo, Verb,
+    ActionDraft, Blocked, Change, CloudRef, CloudTarget, GateName, Reason, Stake, TagChange, Target, Undo,
 };
-use trueup_core::world::{Provider, Resource};
+use trueup_core::world::{CollectionId, Provider, Resource};
+
+pub use user_tags::user_tags_if;
 
 /// The actions a ruling calls for.
-pub fn actions(
-    settings: Settings,
-    context: &CheckContext<'_>,
-    subject: &ResolvedSubject,
-    ruling: &Ruling,
-) -> Vec<ActionDraft> {
+pub fn actions(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> Vec<ActionDraft> {
     let ResolvedSubject::Resource { account, item, seen_from } = *subject else { return Vec::new() };
     let draft = Draft { context, account, item, seen_from };
     let is_going = draft.claimant().is_some_and(|claimant| claimant.fact.is_going());
     match (ruling.verdict, is_going) {
-        (Verdict::Orphan, _) => vec![draft.delete_orphan(ruling)],
+        (Verdict::Orphan, _) => draft.delete_orphan(ruling),
         (Verdict::StaleOwner, _) => draft.re_own().into_iter().collect(),
         (Verdict::Owned | Verdict::Untagged | Verdict::HalfTagged, true) => draft.delete(),
-        (Verdict::Untagged | Verdict::HalfTagged, false) => draft.tag().into_iter().collect(),
+        (Verdict::Untagged | Verdict::HalfTagged, false) => {
+            let is_doubtful = DOUBTS.iter().any(|code| ruling.codes.contains(code));
+            let tag = draft.tag(Reason::NotTagged);
+            tag.map(|tag| ActionDraft { selected: !is_doubtful, ..tag }).into_iter().collect()
+        }
+        (Verdict::Adopted, false) => draft.take_over().into_iter().collect(),
         (Verdict::Owned, false) => draft.user_tags(),
         (Verdict::Reference, true) => draft.leave().into_iter().collect(),
-        (Verdict::Reference, false) => draft.reference_tags(settings),
+        (Verdict::Reference, false) => draft.reference_tags(),
         (
             Verdict::Unknown
             | Verdict::Reclaiming
@@ -53,40 +55,15 @@ pub fn actions(
             | Verdict::Gone
             | Verdict::TwoOwners
             | Verdict::Locked
+            | Verdict::InUse
             | Verdict::OtherOwner
+            | Verdict::Adopted
+            | Verdict::NameTaken
             | Verdict::Foreign
-            | Verdict::TagInvalid,
+            | Verdict::TagInvalid
+            | Verdict::FinalizerOnly,
             _,
         ) => Vec::new(),
-    }
-}
-
-/// What would go on a resource and what would come off, if these were the user's tags for the cluster that sees it.
-pub fn user_tags_if(
-    settings: Settings,
-    context: &CheckContext<'_>,
-    subject: &ResolvedSubject,
-    wanted: &[String],
-) -> (Vec<String>, Vec<String>) {
-    let ResolvedSubject::Resource { account, item, seen_from } = *subject else { return (Vec::new(), Vec::new()) };
-    let (on, off) = Draft { context, account, item, seen_from }.user_tags_if(wanted);
-    match rule_resource(context, account, item, seen_from).verdict {
-        Verdict::Owned => (on, off),
-        Verdict::Reference if settings.tag_references => (on, off),
-        Verdict::Reference => (Vec::new(), off),
-        Verdict::Unknown
-        | Verdict::Reclaiming
-        | Verdict::Deleting
-        | Verdict::Gone
-        | Verdict::TwoOwners
-        | Verdict::Locked
-        | Verdict::OtherOwner
-        | Verdict::StaleOwner
-        | Verdict::Orphan
-        | Verdict::HalfTagged
-        | Verdict::Untagged
-        | Verdict::Foreign
-        | Verdict::TagInvalid => (Vec::new(), Vec::new()),
     }
 }
 
@@ -114,13 +91,14 @@ impl<'a> Draft<'_, 'a> {
     /// Both tags that say whose it is, when both can be had.
     fn owner_tags(&self) -> Option<Vec<String>> {
         let claimant = self.claimant()?;
-        let uuid = claimant.uuid_tag.clone().filter(|_| owner_fault(claimant.name()).is_none())?;
-        Some(vec![uuid, claimant.owner_tag.clone()])
+        let scheme = self.context.scheme();
+        let uid = claimant.uid.as_deref().filter(|_| scheme.owner_fault(claimant.name()).is_none())?;
+        Some(vec![scheme.uuid(uid), scheme.owner(claimant.name())])
     }
 
-    fn tag(&self) -> Option<ActionDraft> {
+    fn tag(&self, reason: Reason) -> Option<ActionDraft> {
         match self.resource().kind {
-            Some(Kind::TgConnection) => self.tag_gateway(),
+            Some(Kind::TgConnection) => self.tag_gateway(reason),
             Some(Kind::DhcpServer) | None => None,
             Some(_) if !self.is_held_by_status() => None,
             Some(_) => {
@@ -128,10 +106,24 @@ impl<'a> Draft<'_, 'a> {
                 Some(ActionDraft {
                     stake: Stake::Ownership,
                     blocked_by: self.claimed_twice().into_iter().collect(),
-                    ..self.tagging(self.item, Change::Tag, Reason::NotTagged, set, Vec::new())
+                    ..self.tagging(self.item, Change::Tag, reason, TagChange { set, ..TagChange::default() })
                 })
             }
         }
+    }
+
+    /// Takes what was adopted for the cluster's own, which only a person can decide; never what others have marked.
+    fn take_over(&self) -> Option<ActionDraft> {
+        let claimant = self.claimant()?;
+        let mut draft = ActionDraft { selected: false, ..self.tag(Reason::TakeOver)? };
+        if let Some(mark) = owner_mark(self.context, self.resource(), claimant) {
+            let why = format!(
+                "it carries {}, the mark of another owner; have that owner remove it first",
+                printable(mark, Charset::Unicode)
+            );
+            draft.blocked_by.push(Blocked { gate: GateName::Ownership, why });
+        }
+        Some(draft)
     }
 
     /// Two clusters that both call a resource their own making would each put their tags on it, or take it from the other.
@@ -152,7 +144,7 @@ impl<'a> Draft<'_, 'a> {
     }
 
     /// A connection has no tags: its gateway says that one on it is ours.
-    fn tag_gateway(&self) -> Option<ActionDraft> {
+    fn tag_gateway(&self, reason: Reason) -> Option<ActionDraft> {
         let gateway = self.context.accounts[self.account].parents[self.item]?;
         let verdict = rule_resource(self.context, self.account, gateway, self.seen_from).verdict;
         let is_foreign = match verdict {
@@ -160,101 +152,68 @@ impl<'a> Draft<'_, 'a> {
             // Its uid tag is a dead cluster's, so it is not ours, and whether it ever is again is for a person to say: a new
             // owner is not ticked. Until then nothing else would say that the connection is ours.
             Verdict::StaleOwner => true,
+            Verdict::Adopted | Verdict::NameTaken => true,
             // A gateway of ours says it by its own tags.
-            Verdict::Owned | Verdict::Locked | Verdict::Untagged | Verdict::HalfTagged => false,
-            Verdict::Unknown | Verdict::Reclaiming | Verdict::Deleting | Verdict::Gone | Verdict::TagInvalid => false,
+            Verdict::Owned | Verdict::Locked | Verdict::InUse | Verdict::Untagged | Verdict::HalfTagged => false,
+            Verdict::Unknown
+            | Verdict::Reclaiming
+            | Verdict::Deleting
+            | Verdict::Gone
+            | Verdict::TagInvalid
+            | Verdict::FinalizerOnly => false,
         };
-        let tag = self.claimant()?.connection_tag(self.resource().side?).filter(|_| is_foreign)?;
+        let (uid, side) = self.claimant()?.uid.as_deref().zip(self.resource().side).filter(|_| is_foreign)?;
+        let set = vec![self.context.scheme().connection(uid, side)];
         Some(ActionDraft {
             stake: Stake::Ownership,
-            ..self.tagging(gateway, Change::Tag, Reason::NotTagged, vec![tag], Vec::new())
-        })
-    }
-
-    /// The tags the user wants and it lacks, and those we attached that are not wanted any more.
-    fn user_tags(&self) -> Vec<ActionDraft> {
-        let Some(UserTags::Wanted(wanted)) = self.claimant().map(|claimant| &claimant.fact.user_tags) else {
-            return Vec::new();
-        };
-        let (missing, dropped) = self.user_tags_if(wanted);
-        let mut actions = Vec::new();
-        if !missing.is_empty() {
-            actions.push(self.tagging(self.item, Change::Tag, Reason::UserTag, missing, Vec::new()));
-        }
-        if !dropped.is_empty() {
-            actions.push(self.tagging(self.item, Change::Untag, Reason::UserTag, Vec::new(), dropped));
-        }
-        actions
-    }
-
-    /// What would go on and what would come off, if these were the tags the user wants.
-    fn user_tags_if(&self, wanted: &[String]) -> (Vec<String>, Vec<String>) {
-        let (Some(claimant), true) = (self.claimant(), self.resource().kind.is_some_and(Kind::is_taggable)) else {
-            return (Vec::new(), Vec::new());
-        };
-        let tags = &self.resource().tags;
-        let missing = wanted.iter().filter(|tag| !tags.has(tag)).cloned().collect();
-        let dropped = claimant.fact.attached.iter();
-        let dropped = dropped.filter(|tag| tags.has(tag) && !wanted.contains(tag) && !is_ours_by_prefix(tag));
-        (missing, dropped.filter(|tag| !self.is_wanted_by_another(tag)).cloned().collect())
-    }
-
-    fn reference_tags(&self, settings: Settings) -> Vec<ActionDraft> {
-        let mut actions = self.user_tags();
-        actions.retain(|action| settings.tag_references || action.verb() == Verb::Untag);
-        actions
-    }
-
-    /// Whether another cluster that points here has a tag too: then it is not only ours to take.
-    fn is_wanted_by_another(&self, tag: &str) -> bool {
-        let claims = self.context.accounts[self.account].claims.get(&self.item);
-        claims.into_iter().flatten().filter(|(claimant, _)| Some(**claimant) != self.seen_from).any(|(claimant, _)| {
-            let fact = self.context.claimants[*claimant].fact;
-            let is_wanted = matches!(&fact.user_tags, UserTags::Wanted(wanted) if wanted.iter().any(|one| one == tag));
-            is_wanted || fact.attached.iter().any(|one| one == tag)
-        })
-    }
-
-    /// What a cluster that goes takes off something it only used.
-    fn leave(&self) -> Option<ActionDraft> {
-        let (claimant, seen_from) = (self.claimant()?, self.seen_from?);
-        if !claimant.is_torn_down() || !self.resource().kind?.is_taggable() {
-            return None;
-        }
-        let tags = &self.resource().tags;
-        let mut remove: BTreeSet<String> =
-            Side::ALL.into_iter().filter_map(|side| claimant.connection_tag(side)).collect();
-        remove.extend(claimant.uuid_tag.clone());
-        // Under another cluster's uid the name is that one's word, which may only look like ours.
-        let is_anothers = tags.uuids().any(|_| claimant.uuid_tag.as_ref().is_none_or(|tag| !tags.has(tag)));
-        remove.extend(Some(claimant.owner_tag.clone()).filter(|_| !is_anothers));
-        remove.extend(claimant.fact.attached.iter().filter(|tag| !self.is_wanted_by_another(tag)).cloned());
-        let remove: Vec<String> = remove.into_iter().filter(|tag| tags.has(tag)).collect();
-        if remove.is_empty() {
-            return None;
-        }
-        let is_mark = remove.iter().any(|tag| is_ours_by_prefix(tag));
-        let teardown = self.context.teardown(self.account, seen_from);
-        let connections = self.context.accounts[self.account].held_by(self.item).iter();
-        let depends_on = connections.filter(|item| teardown.steps.contains_key(item));
-        Some(ActionDraft {
-            stake: if is_mark { Stake::Ownership } else { Stake::Reversible },
-            depends_on: depends_on.map(|item| self.after(*item, Some(seen_from))).collect(),
-            blocked_by: self.not_managed().into_iter().collect(),
-            ..self.tagging(self.item, Change::Untag, Reason::ClusterDeleted, Vec::new(), remove)
+            ..self.tagging(gateway, Change::Tag, reason, TagChange { set, ..TagChange::default() })
         })
     }
 
     fn re_own(&self) -> Option<ActionDraft> {
         let is_taggable = self.resource().kind.is_some_and(Kind::is_taggable);
         let set = self.owner_tags().filter(|_| is_taggable && self.is_held_by_status())?;
-        let tags = &self.resource().tags;
-        let theirs: Vec<String> = tags.uuids().map(super::tags::uuid_tag).collect();
+        let (scheme, tags) = (self.context.scheme(), &self.resource().tags);
+        let theirs: Vec<Mark<'_>> = scheme.uuids(tags).into_iter().map(Mark::Uuid).collect();
+        let remove = scheme.spelled(tags, &theirs).into_iter().collect();
         Some(ActionDraft {
             selected: false,
             stake: Stake::Ownership,
-            ..self.tagging(self.item, Change::ReOwn, Reason::Moved, set, theirs)
+            blocked_by: self.not_declared().into_iter().collect(),
+            rests_on: self.rests_on_members(),
+            ..self.tagging(self.item, Change::ReOwn, Reason::Moved, TagChange { set, remove, remember: None })
         })
+    }
+
+    /// What rests on an owner being absent needs a set of members that is declared to be all there are.
+    fn not_declared(&self) -> Option<Blocked> {
+        let account = &self.context.accounts[self.account];
+        if account.members.is_declared() {
+            return None;
+        }
+        let why = format!(
+            "{} does not declare its management clusters: another cluster could own it; list all of them in management_clusters and set management_clusters_complete = true",
+            account.member.name
+        );
+        Some(Blocked { gate: GateName::Fleet, why })
+    }
+
+    /// Not every cluster that could use a resource was read.
+    fn not_all_read(&self) -> Option<Blocked> {
+        let gap = self.context.accounts[self.account].members.gap()?;
+        let why =
+            format!("a cluster that was not read could use it: {gap}; include every management cluster in the run");
+        Some(Blocked { gate: GateName::Fleet, why })
+    }
+
+    /// The account, and every list of clusters.
+    fn rests_on_members(&self) -> Vec<CollectionId> {
+        let mut rests_on = vec![self.context.accounts[self.account].listing.clone()];
+        rests_on.extend(self.context.fleet.iter().cloned());
+        if let Some(claimant) = self.claimant() {
+            rests_on.push(CAPI_CLUSTER.collection(claimant.site));
+        }
+        rests_on
     }
 
     fn tagging(
@@ -262,19 +221,18 @@ impl<'a> Draft<'_, 'a> {
         item: usize,
         change: fn(TagChange) -> Change,
         reason: Reason,
-        mut set: Vec<String>,
-        mut remove: Vec<String>,
+        mut tags: TagChange,
     ) -> ActionDraft {
-        set.sort();
-        remove.sort();
+        tags.set.sort();
+        tags.remove.sort();
         let mut diff = format!("  {}\n", self.context.described(self.account, item));
-        diff.extend(remove.iter().map(|tag| tag_line('-', tag)));
-        diff.extend(set.iter().map(|tag| tag_line('+', tag)));
+        diff.extend(tags.remove.iter().map(|tag| tag_line('-', tag)));
+        diff.extend(tags.set.iter().map(|tag| tag_line('+', tag)));
         ActionDraft {
             ownership: proofs(self.context, self.account, self.item, self.seen_from),
             diff,
             undo: Undo::PutTagsBack,
-            ..self.draft(item, change(TagChange { set, remove }), reason)
+            ..self.draft(item, change(tags), reason)
         }
     }
 

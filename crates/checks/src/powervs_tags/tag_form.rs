@@ -2,19 +2,18 @@
 //!
 //! Invariants: nothing is written; a tag the cloud would refuse is named with its fault and is in no command.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::context::{CheckContext, Claimant};
+use super::claimant::Claimant;
+use super::context::CheckContext;
 use super::explain::seen_from;
 use super::facts::UserTagsIn;
-use super::names::{ATTACHED_TAGS, POWERVS_CLUSTER, USER_TAGS};
+use super::names::{POWERVS_CLUSTER, USER_TAGS};
 use super::remedy::user_tags_if;
-use super::settings::Settings;
 use super::subjects::ResolvedSubject;
-use super::tags::joined;
+use super::tags::TagScheme;
 use crate::Form;
 use trueup_core::engine::text::{Printable, ShellCommand};
 
@@ -22,30 +21,28 @@ pub const FORM: Form =
     Form { name: "tags", title: "What would these user tags change?", prompt: "all of them, as key:value, key:value" };
 
 /// The answer, line by line.
-pub fn answer(settings: Settings, context: &CheckContext<'_>, subject: &ResolvedSubject, typed: &str) -> Vec<String> {
+pub fn answer(context: &CheckContext<'_>, subject: &ResolvedSubject, typed: &str) -> Vec<String> {
     let Some(claimant) = seen_from(context, subject) else {
         return vec!["no cluster refers to it: user tags do not apply".to_owned()];
     };
     if claimant.fact.is_going() {
         return vec![format!("{} is being deleted: its resources get no tags", claimant.key)];
     }
-    let (pairs, mut lines) = read(typed);
+    let (pairs, mut lines) = read(typed, context.scheme());
     let wanted: Vec<String> = pairs.iter().map(|pair| pair.tag.clone()).collect();
-    let mut attached: BTreeSet<String> = claimant.fact.attached.iter().cloned().collect();
     let before = lines.len();
     for seen in context.subjects.values() {
         if !seen_from(context, seen).is_some_and(|other| std::ptr::eq(other, claimant)) {
             continue;
         }
-        let (on, off) = user_tags_if(settings, context, seen, &wanted);
+        let (on, off) = user_tags_if(context, seen, &wanted);
         lines.extend(changed(context, seen, &on, &off));
-        attached.extend(on);
     }
     if lines.len() == before {
         lines.push(format!("nothing of {} would change", claimant.key));
         return lines;
     }
-    lines.push(format!("on {}: {}", claimant.site.name, command(claimant, &pairs, &attached)));
+    lines.push(format!("on {}: {}", claimant.site.name, command(claimant, &pairs)));
     lines
 }
 
@@ -57,11 +54,11 @@ struct Pair {
 }
 
 /// The pairs that can be tags, and a line for each that can't.
-fn read(typed: &str) -> (Vec<Pair>, Vec<String>) {
+fn read(typed: &str, scheme: &TagScheme) -> (Vec<Pair>, Vec<String>) {
     let (mut pairs, mut refused) = (Vec::new(), Vec::new());
     for text in typed.split(',').map(str::trim).filter(|text| !text.is_empty()) {
         let (key, value) = text.split_once(':').unwrap_or((text, ""));
-        match joined(key, value) {
+        match scheme.join(key, value) {
             Ok(tag) => pairs.push(Pair { key: key.trim().to_owned(), value: value.trim().to_owned(), tag }),
             Err(fault) => {
                 let codes: Vec<&str> = fault.codes.iter().map(|code| code.as_str()).collect();
@@ -86,9 +83,8 @@ fn changed(context: &CheckContext<'_>, subject: &ResolvedSubject, on: &[String],
     Some(line)
 }
 
-/// The one command that writes the wish down, and with it which tags came from here, so that they can go again.
-fn command(claimant: &Claimant<'_>, pairs: &[Pair], attached: &BTreeSet<String>) -> Printable {
-    let attached = json!(attached).to_string();
+/// The one command that writes the wish down. What is attached from it is remembered when it is applied.
+fn command(claimant: &Claimant<'_>, pairs: &[Pair]) -> Printable {
     let of_claimant = |verb: &'static str| {
         let command = ShellCommand::new(verb).operand(POWERVS_CLUSTER.plural);
         command.option("-n", claimant.namespace()).operand(claimant.name())
@@ -100,12 +96,11 @@ fn command(claimant: &Claimant<'_>, pairs: &[Pair], attached: &BTreeSet<String>)
             of_claimant("kubectl annotate")
                 .words("--overwrite")
                 .operand(&format!("{USER_TAGS}={}", Value::Object(map)))
-                .operand(&format!("{ATTACHED_TAGS}={attached}"))
                 .line()
         }
         UserTagsIn::Spec => {
             let list: Vec<Value> = pairs.iter().map(|pair| json!({ "key": pair.key, "value": pair.value })).collect();
-            let patch = json!({ "metadata": { "annotations": { ATTACHED_TAGS: attached } }, "spec": { "tags": list } });
+            let patch = json!({ "spec": { "tags": list } });
             of_claimant("kubectl patch").words("--type merge").option("-p", &patch.to_string()).line()
         }
     }

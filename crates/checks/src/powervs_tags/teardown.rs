@@ -6,17 +6,20 @@
 //!
 //! Invariants:
 //! - only what is the cluster's own goes; a VPC, workspace or gateway that holds anything else stays;
+//! - a connection is held by both of its ends;
 //! - a step waits for the last step before it that can be done, and for everything inside the resource it deletes;
 //! - networks and DHCP servers go with a workspace that goes, and are no steps of their own then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::context::{By, CheckContext, Claim};
-use super::facts::{Course, Lock, Shape};
-use super::judge::{is_owned, rule_resource};
-use super::kind::{Kind, Stage};
+use super::context::CheckContext;
+use super::facts::{CloudResource, Course, Lock};
+use super::judge::{Look, is_owned, rule_resource};
+use super::kind::{Kind, Side, Stage};
+use super::proofs::proofs;
 use super::ruling::Ruling;
+use super::subjects::ResolvedSubject;
 use super::verdict::Verdict;
 use trueup_core::engine::text::{Charset, printable};
 
@@ -31,16 +34,27 @@ pub struct Teardown {
 #[derive(Debug)]
 pub struct Step {
     pub stage: Stage,
-    /// What it holds that is not the cluster's, by name.
+    /// What it holds that does not go, by name.
     pub holds: Vec<String>,
     pub lock: Lock,
+    pub proven: Proven,
     /// What has to be gone before.
     pub after: BTreeSet<usize>,
 }
 
+/// Whether enough says whose a resource is for it to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proven {
+    Yes,
+    No,
+}
+
+/// A delete needs two proofs; the gate `ownership` blocks one with fewer.
+const PROOFS_MIN: usize = 2;
+
 impl Step {
     fn can_be_done(&self) -> bool {
-        self.holds.is_empty() && self.lock == Lock::Open
+        self.holds.is_empty() && self.lock == Lock::Open && self.proven == Proven::Yes
     }
 }
 
@@ -56,25 +70,78 @@ impl CheckContext<'_> {
     }
 
     fn make_teardown(&self, account: usize, claimant: usize) -> Teardown {
-        let mut teardown = Teardown::default();
         if !self.claimants[claimant].is_torn_down() {
-            return teardown;
+            return Teardown::default();
         }
         let claims = &self.accounts[account].claims;
         let claimed: Vec<usize> =
             claims.iter().filter(|(_, by)| by.contains_key(&claimant)).map(|(item, _)| *item).collect();
         let going: BTreeSet<usize> = claimed.into_iter().filter(|item| self.goes(account, *item, claimant)).collect();
-        for item in &going {
+        let goes_along = |item: usize| {
+            let kind = self.resource(account, item).kind;
+            let goes = |parent: usize| {
+                let stays = || rule_resource(self, account, parent, Some(claimant)).verdict == Verdict::InUse;
+                going.contains(&parent) || (is_owned(self, account, parent, claimant) && !stays())
+            };
+            matches!(kind, Some(Kind::Network | Kind::DhcpServer))
+                && self.accounts[account].parents[item].is_some_and(goes)
+        };
+        let is_ours = |child: usize| {
+            let verdict = rule_resource(self, account, child, Some(claimant)).verdict;
+            matches!(verdict, Verdict::Owned | Verdict::Untagged | Verdict::HalfTagged)
+        };
+        let steps: BTreeSet<usize> = going.iter().copied().filter(|item| !goes_along(*item)).collect();
+        self.steps(account, Some(claimant), &steps, |holder, child| {
+            let cascades = self.resource(account, holder).kind == Some(Kind::Workspace);
+            going.contains(&child) || (cascades && is_ours(child))
+        })
+    }
+
+    /// What a dead cluster left in an account: everything of its uid, connections and DHCP servers included, in order.
+    pub fn leaked(&self, account: usize, uuid: &str) -> Rc<Teardown> {
+        let key = (account, uuid.to_owned());
+        if let Some(made) = self.leaked.borrow().get(&key) {
+            return made.clone();
+        }
+        let is_leaked = |subject: &ResolvedSubject| match subject {
+            ResolvedSubject::Resource { account: place, item, seen_from } if *place == account => {
+                let ruling = rule_resource(self, account, *item, *seen_from);
+                let is_its = ruling.verdict == Verdict::Orphan && ruling.owner.as_deref() == Some(uuid);
+                is_its.then_some(*item)
+            }
+            ResolvedSubject::Resource { .. }
+            | ResolvedSubject::Missing { .. }
+            | ResolvedSubject::Tag { .. }
+            | ResolvedSubject::Unplaced { .. }
+            | ResolvedSubject::FinalizerOnly { .. }
+            | ResolvedSubject::Members { .. }
+            | ResolvedSubject::Clusters { .. }
+            | ResolvedSubject::Account { .. } => None,
+        };
+        let set: BTreeSet<usize> = self.subjects.values().filter_map(is_leaked).collect();
+        let made = Rc::new(self.steps(account, None, &set, |_, child| set.contains(&child)));
+        self.leaked.borrow_mut().insert(key, made.clone());
+        made
+    }
+
+    /// The steps for a set of resources, of a cluster or of a dead one. `goes_too` says whether something inside one of them goes with the set.
+    fn steps(
+        &self,
+        account: usize,
+        claimant: Option<usize>,
+        set: &BTreeSet<usize>,
+        goes_too: impl Fn(usize, usize) -> bool,
+    ) -> Teardown {
+        let mut teardown = Teardown::default();
+        for item in set {
             let resource = self.resource(account, *item);
             let Some(kind) = resource.kind else { continue };
-            let parent = self.accounts[account].parents[*item];
-            let goes_along = matches!(kind, Kind::Network | Kind::DhcpServer)
-                && parent.is_some_and(|parent| going.contains(&parent) || is_owned(self, account, parent, claimant));
-            if !goes_along {
-                let holds = self.holds(account, *item, claimant, &going);
-                let stage = Stage::of(kind, resource.side);
-                teardown.steps.insert(*item, Step { stage, holds, lock: resource.lock, after: BTreeSet::new() });
-            }
+            let holds = self.holds(account, *item, &goes_too);
+            let stage = Stage::of(kind, resource.side);
+            let is_proven = claimant.is_some() || proofs(self, account, *item, None).len() >= PROOFS_MIN;
+            let proven = if is_proven { Proven::Yes } else { Proven::No };
+            let (lock, after) = (resource.lock, BTreeSet::new());
+            teardown.steps.insert(*item, Step { stage, holds, lock, proven, after });
         }
         self.order(account, &mut teardown);
         teardown
@@ -82,15 +149,13 @@ impl CheckContext<'_> {
 
     /// Whether the cluster takes a resource with it.
     fn goes(&self, account: usize, item: usize, claimant: usize) -> bool {
-        let fact = self.claimants[claimant].fact;
-        let is_created = self
-            .claim(account, item, claimant)
-            .is_some_and(|(Claim { by, .. }, slot)| by == By::Status && slot.is_some_and(|slot| slot.is_created()));
         let Ruling { verdict, .. } = rule_resource(self, account, item, Some(claimant));
         match verdict {
             Verdict::Owned => true,
             // Made before there were tags: the status' word counts, where the shape still has one.
-            Verdict::Untagged | Verdict::HalfTagged => is_created && fact.shape == Shape::Older,
+            Verdict::Untagged | Verdict::HalfTagged => {
+                Look { context: self, account, item, seen_from: Some(claimant) }.goes_by_flag()
+            }
             Verdict::Unknown
             | Verdict::Reclaiming
             | Verdict::Deleting
@@ -98,27 +163,43 @@ impl CheckContext<'_> {
             | Verdict::TwoOwners
             | Verdict::Reference
             | Verdict::Locked
+            | Verdict::InUse
             | Verdict::OtherOwner
             | Verdict::StaleOwner
             | Verdict::Orphan
+            | Verdict::Adopted
+            | Verdict::NameTaken
             | Verdict::Foreign
-            | Verdict::TagInvalid => false,
+            | Verdict::TagInvalid
+            | Verdict::FinalizerOnly => false,
         }
     }
 
-    /// What is inside a resource and would be lost, or blocks its deletion.
-    fn holds(&self, account: usize, item: usize, claimant: usize, going: &BTreeSet<usize>) -> Vec<String> {
-        let cascades = self.resource(account, item).kind == Some(Kind::Workspace);
-        let is_foreign = |child: &&usize| {
-            let is_leaving = self.resource(account, **child).course() != Course::Stays;
-            let is_ours = || {
-                let verdict = rule_resource(self, account, **child, Some(claimant)).verdict;
-                cascades && matches!(verdict, Verdict::Owned | Verdict::Untagged | Verdict::HalfTagged)
+    /// What is inside a resource, or connected to it, and would be lost or blocks its deletion.
+    fn holds(&self, account: usize, item: usize, goes_too: impl Fn(usize, usize) -> bool) -> Vec<String> {
+        let inside = self.accounts[account].held_by(item).iter().copied();
+        let connected = self.accounts[account].connected_to(item);
+        let stays = |child: &usize| self.resource(account, *child).course() == Course::Stays && !goes_too(item, *child);
+        let mut holds: Vec<String> =
+            inside.chain(connected).filter(stays).map(|child| self.described(account, child)).collect();
+        holds.extend(self.connected_from_elsewhere(account, item));
+        holds
+    }
+
+    /// Connections of gateways in other accounts that lead to a VPC or workspace of this one.
+    fn connected_from_elsewhere(&self, account: usize, item: usize) -> Vec<String> {
+        let resource = self.resource(account, item);
+        let mut found = Vec::new();
+        for (place, other) in self.accounts.iter().enumerate().filter(|(place, _)| *place != account) {
+            let leads_here = |one: &CloudResource| {
+                one.side.map(Side::kind) == resource.kind
+                    && one.leads_to.as_deref().is_some_and(|crn| resource.crn.as_deref() == Some(crn))
             };
-            !is_leaving && !going.contains(child) && !is_ours()
-        };
-        let children = self.accounts[account].held_by(item).iter();
-        children.filter(is_foreign).map(|child| self.described(account, *child)).collect()
+            let stays = |one: &CloudResource| one.course() == Course::Stays;
+            let items = other.items.iter().enumerate().filter(|(_, one)| leads_here(one) && stays(one));
+            found.extend(items.map(|(there, _)| format!("{} of {}", self.described(place, there), other.member.name)));
+        }
+        found
     }
 
     /// `subnet demo-subnet (0717-1)`: one line, whatever people call their things.
@@ -166,23 +247,5 @@ impl CheckContext<'_> {
                 }
                 (_, _) => false,
             }
-    }
-
-    /// What an orphan holds that is not its dead owner's, by name, and what has to go before it.
-    pub fn orphan_content(&self, account: usize, item: usize, owner: &str) -> (Vec<String>, Vec<usize>) {
-        let (mut holds, mut before) = (Vec::new(), Vec::new());
-        for child in self.accounts[account].held_by(item) {
-            let resource = self.resource(account, *child);
-            if resource.course() != Course::Stays {
-                continue;
-            }
-            let Ruling { verdict, owner: of, .. } = rule_resource(self, account, *child, None);
-            match (verdict, of.as_deref() == Some(owner), resource.kind) {
-                (Verdict::Orphan, true, Some(Kind::DhcpServer)) => {}
-                (Verdict::Orphan, true, _) => before.push(*child),
-                (_, _, _) => holds.push(self.described(account, *child)),
-            }
-        }
-        (holds, before)
     }
 }

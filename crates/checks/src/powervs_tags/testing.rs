@@ -9,12 +9,15 @@ use serde_json::{Value, json};
 
 use super::{PowerVsTags, Settings};
 use crate::testing::{Answer, Fixture, Fleet, Judged, set_field};
-use trueup_core::engine::{ActionDraft, SubjectId};
-use trueup_core::world::{ClusterSource, Provider, Served};
+use trueup_core::engine::{ActionDraft, Evidence, State, SubjectId};
+use trueup_core::world::{ClusterSource, Declaration, Glob, MemberRule, Provider, Served};
 
 pub const ACCOUNT: &str = "acc";
 pub const UID: &str = "11111111-1111-1111-1111-111111111111";
 pub const OTHER: &str = "22222222-2222-2222-2222-222222222222";
+/// When the clusters were created, and when their resources were.
+pub const CLUSTER_CREATED: &str = "2026-11-01T00:00:00Z";
+pub const RESOURCE_CREATED: &str = "2026-11-01T00:05:00Z";
 pub const DEAD: &str = "99999999-9999-9999-9999-999999999999";
 
 pub fn owner(name: &str) -> String {
@@ -57,7 +60,7 @@ pub fn older_cluster(name: &str, uid: &str) -> Value {
     json!({
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "IBMPowerVSCluster",
         "metadata": {
-            "namespace": "clusters", "name": name, "uid": uid, "resourceVersion": "5",
+            "namespace": "clusters", "name": name, "uid": uid, "resourceVersion": "5", "creationTimestamp": CLUSTER_CREATED,
             "annotations": { "powervs.cluster.x-k8s.io/create-infra": "true" },
             "ownerReferences": [{ "apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "name": name, "uid": "c" }]
         },
@@ -79,7 +82,7 @@ pub fn newer_cluster(name: &str, uid: &str) -> Value {
     json!({
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta3", "kind": "IBMPowerVSCluster",
         "metadata": {
-            "namespace": "clusters", "name": name, "uid": uid, "resourceVersion": "5",
+            "namespace": "clusters", "name": name, "uid": uid, "resourceVersion": "5", "creationTimestamp": CLUSTER_CREATED,
             "ownerReferences": [{ "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": name, "uid": "c" }]
         },
         "spec": {
@@ -99,7 +102,10 @@ pub fn newer_cluster(name: &str, uid: &str) -> Value {
 
 /// A resource of the account, as its file writes it.
 pub fn resource(kind: &str, id: &str) -> Value {
-    json!({ "kind": kind, "id": id, "crn": crn(kind, id), "name": format!("demo-{id}"), "state": "available", "tags": [] })
+    json!({
+        "kind": kind, "id": id, "crn": crn(kind, id), "name": format!("demo-{id}"), "state": "available", "tags": [],
+        "created_at": RESOURCE_CREATED
+    })
 }
 
 pub fn crn(kind: &str, id: &str) -> String {
@@ -139,7 +145,7 @@ fn furnished(given: Given) -> Given {
 pub fn connection(id: &str, gateway: &str, network_type: &str, leads_to: &str) -> Value {
     json!({
         "kind": "tg-connection", "id": id, "name": format!("c-{id}"), "state": "attached", "parent": gateway,
-        "network_type": network_type, "network_id": leads_to
+        "network_type": network_type, "network_id": leads_to, "created_at": RESOURCE_CREATED
     })
 }
 
@@ -161,7 +167,7 @@ impl Given {
     /// Another account.
     pub fn account(mut self, alias: &str, account: &str) -> Self {
         let account = account.to_owned();
-        let source = ClusterSource::Cloud { provider: Provider::Ibm, account, used_from: Vec::new() };
+        let source = ClusterSource::Cloud { provider: Provider::Ibm, account, used_from: MemberRule::declared() };
         self.fleet.add(&format!("ibm:{alias}"), source);
         let served = Served::Recorded([Provider::Ibm.group().to_owned()].into());
         self.fleet.member(&format!("ibm:{alias}")).served = Some(served);
@@ -171,7 +177,23 @@ impl Given {
     /// Only these clusters use the account.
     pub fn used_from(mut self, alias: &str, pattern: &str) -> Self {
         if let ClusterSource::Cloud { used_from, .. } = &mut self.fleet.member(&format!("ibm:{alias}")).source {
-            used_from.push(pattern.to_owned());
+            used_from.patterns.push(Glob::parse(pattern).unwrap());
+        }
+        self
+    }
+
+    /// Nothing says that no other cluster uses the account.
+    pub fn not_declared(mut self) -> Self {
+        if let ClusterSource::Cloud { used_from, .. } = &mut self.fleet.member("ibm:main").source {
+            used_from.declaration = Declaration::NotDeclared;
+        }
+        self
+    }
+
+    /// A context of the kubeconfig that this run does not open.
+    pub fn not_opened(mut self, context: &str) -> Self {
+        if let ClusterSource::Cloud { used_from, .. } = &mut self.fleet.member("ibm:main").source {
+            used_from.not_opened.push(context.to_owned());
         }
         self
     }
@@ -296,7 +318,7 @@ impl Fixture for Given {
     type Check = PowerVsTags;
 
     fn check(&self) -> PowerVsTags {
-        PowerVsTags::new(self.settings)
+        PowerVsTags::new(self.settings.clone())
     }
 
     fn fleet(&self) -> &Fleet {
@@ -309,6 +331,8 @@ impl Fixture for Given {
     }
 
     fn assert_answer(Answer { subject, judgement, explanation, .. }: &Answer) {
+        let has_remedy = !explanation.remedy.is_empty() || explanation.evidence.iter().any(Evidence::is_advice);
+        assert!(has_remedy || judgement.state == State::Match, "{subject}: {} has no remedy", judgement.verdict);
         for draft in &explanation.remedy {
             let deletes = draft.verb().as_str() == "delete";
             let may_delete = ["owned", "orphan", "untagged", "half-tagged"].contains(&judgement.verdict);

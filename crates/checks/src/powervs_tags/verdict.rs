@@ -12,13 +12,17 @@ trueup_core::named_enum! {
         Reference = "reference" => Match,
         Owned = "owned" => Match,
         Locked = "locked" => Blocked,
+        InUse = "in-use" => Blocked,
         OtherOwner = "other-owner" => Error,
         StaleOwner = "stale-owner" => Drift,
         Orphan = "orphan" => Extra,
         HalfTagged = "half-tagged" => Drift,
         Untagged = "untagged" => Missing,
+        Adopted = "adopted" => Error,
+        NameTaken = "name-taken" => Error,
         Foreign = "foreign" => Match,
         TagInvalid = "tag-invalid" => Error,
+        FinalizerOnly = "finalizer-only" => Stale,
     }
 }
 
@@ -29,11 +33,20 @@ trueup_core::named_enum! {
         AccountMismatch = "account-mismatch",
         AdoptedByName = "adopted-by-name",
         Characters = "characters",
+        CreatedBefore = "created-before",
+        CreationUnknown = "creation-unknown",
         Empty = "empty",
+        FleetIncomplete = "fleet-incomplete",
+        FleetNotDeclared = "fleet-not-declared",
         Length = "length",
+        Moved = "moved",
+        NameTaken = "name-taken",
+        NotHeldYet = "not-held-yet",
         NotJson = "not-json",
+        OwnerMark = "owner-mark",
         OwnerTooLong = "owner-too-long",
         ReservedPrefix = "reserved-prefix",
+        TaggedByOthers = "tagged-by-others",
         TaggedReference = "tagged-reference",
     }
 }

@@ -104,13 +104,18 @@ fn states_of(verdict: &str) -> &'static [&'static str] {
         "foreign" => &["match", "unknown"],
         "missing-copy" | "missing" | "untagged" => &["missing"],
         "leftover" | "orphan-certain" | "orphan-probable" | "extra" | "orphan" => &["extra"],
-        "stale-copy" | "drift" | "half-tagged" | "stale-owner" | "endpoint-drift" | "ca-drift" | "ca-rotating"
-        | "behind-source" | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
-        "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" | "waiting" => {
-            &["stale"]
-        }
+        // An error where the status does not hold its id.
+        "stale-owner" => &["drift", "error"],
+        "stale-copy" | "drift" | "half-tagged" | "endpoint-drift" | "ca-drift" | "ca-rotating" | "behind-source"
+        | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
+        "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" | "waiting"
+        | "finalizer-only" => &["stale"],
         "unknown" | "opaque" | "transient" => &["unknown"],
-        "moot" | "terminating" | "unrenderable" | "blocks-oidc" | "locked" | "deleting" | "reclaiming" => &["blocked"],
+        "moot" | "terminating" | "unrenderable" | "blocks-oidc" | "locked" | "in-use" | "deleting" | "reclaiming" => {
+            &["blocked"]
+        }
+        // As it should be while its cluster is being deleted.
+        "gone" => &["error", "match"],
         // Right where OIDC is not asked for.
         "not-available" => &["blocked", "match"],
         "lockout"
@@ -134,9 +139,10 @@ fn states_of(verdict: &str) -> &'static [&'static str] {
         | "token-unreadable"
         | "denied"
         | "instance-type-unknown"
-        | "gone"
         | "two-owners"
         | "other-owner"
+        | "adopted"
+        | "name-taken"
         | "tag-invalid" => &["error"],
         other => panic!("{other} is not a verdict of any check"),
     }

@@ -31,6 +31,8 @@ pub struct Member {
     pub coverage: Coverage,
     /// What discovery answers; the groups of the recording when nothing is set.
     pub served: Option<Served>,
+    /// What makes it itself; not known when nothing is set.
+    pub identity: Option<String>,
 }
 
 impl Fleet {
@@ -68,7 +70,15 @@ impl Fleet {
 impl Member {
     pub fn new(source: ClusterSource) -> Self {
         let coverage = Coverage { kinds: KindCoverage::All, ..Coverage::default() };
-        Self { source, link: Link::Recorded, hosted_by: None, objects: Vec::new(), coverage, served: None }
+        Self {
+            source,
+            link: Link::Recorded,
+            hosted_by: None,
+            objects: Vec::new(),
+            coverage,
+            served: None,
+            identity: None,
+        }
     }
 
     /// Puts an object in, in place of one of its group, kind, namespace and name.
@@ -139,7 +149,11 @@ impl Member {
             source: self.source.clone(),
             hosted_by: self.hosted_by.clone(),
             link: self.link.clone(),
-            identity: ClusterIdentity::default(),
+            identity: self.identity.as_ref().map_or_else(ClusterIdentity::default, |one| ClusterIdentity {
+                kube_system_uid: one.clone(),
+                ca_sha256: one.clone(),
+                account: String::new(),
+            }),
             served: self.served.clone().unwrap_or_else(|| Served::Recorded(self.recorded().groups())),
         }
     }

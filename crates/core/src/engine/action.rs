@@ -7,7 +7,8 @@
 //!
 //! `label`, `annotate`: `{"set": {key: value}, "remove": [key]}`.
 //!
-//! `tag`, `untag`, `re-own` of a cloud resource: `{"set": [tag], "remove": [tag]}`, both sorted.
+//! `tag`, `untag`, `re-own` of a cloud resource: `{"set": [tag], "remove": [tag]}`, both sorted; with user tags also
+//! `remember`, the object that remembers what was attached, and its list for this resource afterwards.
 //!
 //! `update` and `create` of a Secret whose content comes from another one. The value passes through no plan: the
 //! executor reads the source again, which must have the uid and version of [`ActionDraft::source`], and
@@ -104,6 +105,7 @@ named_enum! {
         NotTagged = "not-tagged",
         UserTag = "user-tag",
         Moved = "moved",
+        TakeOver = "take-over",
     }
 }
 
@@ -122,7 +124,8 @@ impl Reason {
             | Self::NotLabelled
             | Self::NotTagged
             | Self::UserTag
-            | Self::Moved => false,
+            | Self::Moved
+            | Self::TakeOver => false,
         }
     }
 }
@@ -141,6 +144,7 @@ named_enum! {
         Ownership = "ownership",
         EmptySet = "empty-set",
         Brake = "brake",
+        Fleet = "fleet",
         Clock = "clock",
         Access = "access",
         Policy = "policy",
@@ -276,6 +280,18 @@ pub struct ActionDraft {
     pub rests_on: Vec<CollectionId>,
     /// Gates the domain itself can judge.
     pub blocked_by: Vec<Blocked>,
+    /// The name of the actions it belongs together with: `leaked/<uuid>`.
+    pub group: Option<String>,
+    /// The object whose annotation a change of tags also writes.
+    pub memory: Option<MemoryTarget>,
+}
+
+/// The object in which attached tags are remembered, for the access review.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryTarget {
+    pub cluster: ClusterName,
+    pub resource: Resource,
+    pub namespace: Option<String>,
 }
 
 impl ActionDraft {
@@ -297,6 +313,8 @@ impl ActionDraft {
             depends_on: Vec::new(),
             rests_on: Vec::new(),
             blocked_by: Vec::new(),
+            group: None,
+            memory: None,
         }
     }
 
@@ -320,9 +338,9 @@ mod tests {
     fn words_in_plans_and_on_screens_are_the_same() {
         let verbs = "create apply update label annotate patch delete tag untag re-own";
         let reasons = "no-referrer source-removed cluster-deleted oidc-available oidc-not-wanted no-owner missing \
-                       differs stale not-labelled not-tagged user-tag moved";
-        let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake clock \
-                     access policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
+                       differs stale not-labelled not-tagged user-tag moved take-over";
+        let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake fleet clock access \
+                     policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
                      deleting";
         let undos = "restore-from-backup remove-what-was-added delete-what-was-created put-tags-back none";
         assert_eq!(said(verbs, Verb::as_str), verbs);

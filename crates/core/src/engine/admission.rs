@@ -228,10 +228,24 @@ pub(super) fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Re
     let places: BTreeSet<usize> = match chosen {
         Chosen::Selected => (0..plan.actions.len()).filter(runs).collect(),
         Chosen::Except(ids) => {
-            let excluded: BTreeSet<usize> = ids.iter().map(|id| place_of(plan, id)).collect::<Result<_, _>>()?;
+            let mut excluded = BTreeSet::new();
+            for id in ids {
+                match members_of(plan, id) {
+                    members if members.is_empty() => {
+                        excluded.insert(place_of(plan, id)?);
+                    }
+                    members => excluded.extend(members),
+                }
+            }
             (0..plan.actions.len()).filter(runs).filter(|place| !excluded.contains(place)).collect()
         }
-        Chosen::Only(ids) => ids.iter().map(|id| open_place(plan, id)).collect::<Result<_, _>>()?,
+        Chosen::Only(ids) => {
+            let mut only = BTreeSet::new();
+            for id in ids {
+                only.extend(open_places(plan, id)?);
+            }
+            only
+        }
     };
     let has_target = |action: &Action| plan.targets.iter().any(|target| target.cluster == action.cluster);
     match places.iter().map(|place| &plan.actions[*place]).find(|action| !has_target(action)) {
@@ -243,6 +257,26 @@ pub(super) fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Re
 fn place_of(plan: &Plan, id: &str) -> Result<usize, Refusal> {
     let place = plan.actions.iter().position(|action| action.id == id);
     place.ok_or_else(|| Refusal::NoSuchAction { action: id.to_owned() })
+}
+
+/// Where the actions of a group stand; empty when no group has the name.
+fn members_of(plan: &Plan, group: &str) -> Vec<usize> {
+    let is_member = |(_, action): &(usize, &Action)| action.group.as_deref() == Some(group);
+    plan.actions.iter().enumerate().filter(is_member).map(|(place, _)| place).collect()
+}
+
+/// Where the action of this id stands, or those of a group that are not blocked.
+///
+/// # Errors
+/// Nothing has the name, or all that it names is blocked.
+fn open_places(plan: &Plan, name: &str) -> Result<Vec<usize>, Refusal> {
+    let members = members_of(plan, name);
+    let open: Vec<usize> = members.iter().copied().filter(|place| plan.actions[*place].blocked_by.is_empty()).collect();
+    match members.first() {
+        None => open_place(plan, name).map(|place| vec![place]),
+        Some(first) if open.is_empty() => open_place(plan, &plan.actions[*first].id).map(|place| vec![place]),
+        Some(_) => Ok(open),
+    }
 }
 
 fn open_place(plan: &Plan, id: &str) -> Result<usize, Refusal> {

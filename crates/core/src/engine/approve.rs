@@ -27,9 +27,9 @@ const ID_PREFIX: &str = "sha256:";
 pub enum Chosen {
     /// The selected ones that no gate blocks.
     Selected,
-    /// The selected ones that no gate blocks, without these (`--exclude`).
+    /// The selected ones that no gate blocks, without these (`--exclude`), by their ids or groups.
     Except(BTreeSet<String>),
-    /// These, by their ids (`--only`).
+    /// These, by their ids or groups (`--only`).
     Only(BTreeSet<String>),
 }
 
@@ -251,14 +251,15 @@ pub(super) fn reached<'p>(plan: &'p Plan, actions: impl Iterator<Item = &'p Acti
 }
 
 impl Chosen {
-    /// The actions that are meant. A blocked action is among them only when it is named.
+    /// The actions that are meant. A blocked action is among them only when it is named itself, and not by its group.
     pub fn actions<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = &'p Action> {
         plan.actions.iter().filter(move |action| {
             let runs = action.selected && action.blocked_by.is_empty();
+            let is_grouped = |ids: &BTreeSet<String>| action.group.as_ref().is_some_and(|group| ids.contains(group));
             match self {
                 Self::Selected => runs,
-                Self::Except(ids) => runs && !ids.contains(&action.id),
-                Self::Only(ids) => ids.contains(&action.id),
+                Self::Except(ids) => runs && !ids.contains(&action.id) && !is_grouped(ids),
+                Self::Only(ids) => ids.contains(&action.id) || (is_grouped(ids) && action.blocked_by.is_empty()),
             }
         })
     }

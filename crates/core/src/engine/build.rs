@@ -254,6 +254,7 @@ fn finding(shown: &Shown<'_>, actions: Vec<String>) -> Finding {
 
 fn object_of(subject: &SubjectId, uid: Option<&Uid>) -> ObjectRef {
     let SubjectId { domain: _, cluster: _, api_version, kind, namespace, name, cloud } = subject;
+    let object = subject.object_name();
     match cloud.as_deref() {
         Some(place) => ObjectRef::from(CloudRef {
             cloud: place.provider.as_str().to_owned(),
@@ -267,7 +268,7 @@ fn object_of(subject: &SubjectId, uid: Option<&Uid>) -> ObjectRef {
             api_version: (*api_version).to_owned(),
             kind: (*kind).to_owned(),
             namespace: namespace.clone(),
-            name: name.clone(),
+            name: object.to_owned(),
             uid: uid_text(uid),
             cloud: None,
         },
@@ -307,6 +308,8 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         depends_on: _,
         rests_on,
         blocked_by: _,
+        group,
+        memory: _,
     } = candidate.draft;
     let origin = match restores.clone() {
         None => Origin::Finding(candidate.subject.to_string()),
@@ -344,6 +347,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         undo: *undo,
         depends_on: candidate.needs.iter().filter_map(needed).collect(),
         blocked_by: gated.blocked_by,
+        group: group.clone(),
     }
 }
 

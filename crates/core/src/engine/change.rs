@@ -8,7 +8,7 @@
 //! | `update` | `copy`, `labels`; or `backup`, `keys`, `labels` |
 //! | `apply` | `data` (what is not secret) and `copy`, at least one of them, `labels`; or `backup`, `keys`, `labels` |
 //! | `patch` | `patch`, `export` |
-//! | `tag`, `untag`, `re-own` | `set` and `remove`: sorted lists |
+//! | `tag`, `untag`, `re-own` | `set` and `remove`: sorted lists; `remember` |
 //!
 //! Invariants: neither a secret nor its digest is in a change. A copy names its source by object and key and is bound by the
 //! action's `preconditions.source`; the executor reads the bytes. A change that does not fit its verb does not exist:
@@ -198,6 +198,24 @@ pub struct TagChange {
     pub set: Vec<String>,
     #[serde(default)]
     pub remove: Vec<String>,
+    /// Where these tags are remembered as attached by us; absent for tags that say whose a resource is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remember: Option<Remember>,
+}
+
+/// The object whose annotation remembers the tags that were attached, resource by resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remember {
+    /// As the plan names it.
+    pub cluster: String,
+    pub object: ObjectRef,
+    pub annotation: String,
+    /// What the annotation holds afterwards for the resource of this action.
+    pub tags: BTreeMap<String, Vec<String>>,
+    /// What the other resources keep where the annotation still has its older form, one list for all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub converted: BTreeMap<String, Vec<String>>,
 }
 
 /// The content a change writes, whatever its verb.
@@ -254,6 +272,33 @@ impl Change {
             Self::Untag(_) => Verb::Untag,
             Self::ReOwn(_) => Verb::ReOwn,
         }
+    }
+
+    /// Returns the change without the lists of the tags it remembers, which earlier actions of the same plan move.
+    pub(super) fn without_memory_lists(&self) -> Self {
+        let mut change = self.clone();
+        match &mut change {
+            Self::Tag(TagChange { remember: Some(remember), .. })
+            | Self::Untag(TagChange { remember: Some(remember), .. })
+            | Self::ReOwn(TagChange { remember: Some(remember), .. }) => {
+                remember.tags.values_mut().for_each(Vec::clear);
+                remember.converted.clear();
+            }
+            Self::Tag(_)
+            | Self::Untag(_)
+            | Self::ReOwn(_)
+            | Self::Delete
+            | Self::Label(_)
+            | Self::Annotate(_)
+            | Self::Create(_)
+            | Self::Update(_)
+            | Self::Apply(_)
+            | Self::CreateFromBackup(_)
+            | Self::UpdateFromBackup(_)
+            | Self::ApplyFromBackup(_)
+            | Self::Patch(_) => {}
+        }
+        change
     }
 
     /// Returns the change as plan files hold it.
@@ -348,9 +393,9 @@ impl Change {
                 let refused = refused.map(|(name, _)| format!("names {name}, which is not patched"));
                 refused.or_else(|| nothing(patch.is_empty()))
             }
-            Self::Tag(TagChange { set, remove })
-            | Self::Untag(TagChange { set, remove })
-            | Self::ReOwn(TagChange { set, remove }) => nothing(set.is_empty() && remove.is_empty()),
+            Self::Tag(TagChange { set, remove, remember: _ })
+            | Self::Untag(TagChange { set, remove, remember: _ })
+            | Self::ReOwn(TagChange { set, remove, remember: _ }) => nothing(set.is_empty() && remove.is_empty()),
         }
     }
 }

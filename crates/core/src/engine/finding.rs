@@ -21,7 +21,8 @@ pub struct SubjectId {
     pub api_version: &'static str,
     pub kind: &'static str,
     pub namespace: Option<String>,
-    /// `*` stands for a collection that isn't completely known. Of a cloud resource: its id.
+    /// `*` stands for a collection that isn't completely known, `name#part` for a part of an object. Of a cloud resource: its
+    /// id.
     pub name: String,
     /// Where it is, when it is a cloud resource and no object of a cluster. Then `cluster` is its account, as a member of
     /// the fleet.
@@ -57,6 +58,14 @@ impl SubjectId {
     /// Whether it stands for a list that is not completely known, and for no single object.
     pub fn is_whole_list(&self) -> bool {
         self.name == WHOLE_LIST
+    }
+
+    /// The name of the object it is about: without the part of it, where the subject is one. No object has a `#` in its name.
+    pub fn object_name(&self) -> &str {
+        match &self.cloud {
+            None => self.name.split_once('#').map_or(&*self.name, |(name, _)| name),
+            Some(_) => &self.name,
+        }
     }
 
     /// What people call it: its name, and of a cloud resource not its id where it has a name.
@@ -181,6 +190,21 @@ pub struct Evidence {
     /// The version of the object that was read.
     #[serde(default, rename = "resourceVersion", skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
+}
+
+/// The object of a line of evidence that says what a person has to do.
+const ADVICE: &str = "what to do";
+
+impl Evidence {
+    /// A line that says who has to do what: the remedy of a finding that no action repairs.
+    pub fn advice(message: impl Into<String>) -> Self {
+        let (message, object) = (message.into(), ADVICE.to_owned());
+        Self { message, object, field: String::new(), resource_version: String::new() }
+    }
+
+    pub fn is_advice(&self) -> bool {
+        self.object == ADVICE
+    }
 }
 
 /// The long answer: computed only for what is looked at or planned.

@@ -26,7 +26,7 @@ mod exit;
 mod fields;
 mod finding;
 mod gate;
-pub mod glob;
+pub use crate::world::glob;
 pub mod journal;
 mod judged;
 mod mark;
@@ -44,9 +44,11 @@ mod tombstones;
 mod undo;
 pub mod vault;
 
+pub use crate::world::glob::{EmptyGlob, Glob};
 pub use accept::AcceptRule;
 pub use action::{
-    ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, Restores, SourceBinding, Stake, Target, Undo, Verb,
+    ActionDraft, Blocked, CloudTarget, Dependency, GateName, MemoryTarget, Reason, Restores, SourceBinding, Stake,
+    Target, Undo, Verb,
 };
 pub use admission::{Admission, Admitted, ApplyRequest, ForeignPlan, PlanLimits, admit, check_whole};
 pub use approve::{
@@ -57,7 +59,7 @@ pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use change::{
     ApplyChange, Change, ChangeError, ContentBackup, CopySource, Copying, CreateChange, ExportedKind, FieldChange,
-    Labels, MetadataChange, ObjectBackup, OwnerReference, TagChange, UpdateChange, WrittenContent,
+    Labels, MetadataChange, ObjectBackup, OwnerReference, Remember, TagChange, UpdateChange, WrittenContent,
 };
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use fields::{fields_at, fields_diff, has_fields};
@@ -67,7 +69,6 @@ pub use gate::{
     FreezeWindow, KillSwitch, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
     undo_access_questions,
 };
-pub use glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};
 pub use mark::{MarkKey, MarkKeyError, Provenance};
 pub use origin::{BadEntry, Origin};

@@ -122,7 +122,8 @@ fn action_difference(plan: &Plan, action: &Action, now: &Action, current: Curren
     if !is_of_tags && now.preconditions != action.preconditions {
         return Some(Difference::Preconditions);
     }
-    if now.change != action.change {
+    // The lists of a memory are shown; what is written is computed from the annotation when the tags were changed.
+    if now.change.without_memory_lists() != action.change.without_memory_lists() {
         return Some(Difference::Change);
     }
     if now.undo != action.undo {
@@ -206,6 +207,7 @@ pub fn undo_difference(planned: &Action, derived: &Action) -> Option<&'static st
         undo,
         depends_on,
         blocked_by: _,
+        group,
     } = planned;
     let fields = [
         ("origin", *origin == derived.origin),
@@ -222,6 +224,7 @@ pub fn undo_difference(planned: &Action, derived: &Action) -> Option<&'static st
         ("diff", *diff == derived.diff),
         ("undo", *undo == derived.undo),
         ("depends_on", depends_on.len() == derived.depends_on.len()),
+        ("group", *group == derived.group),
     ];
     fields.into_iter().find(|(_, is_equal)| !is_equal).map(|(field, _)| field)
 }

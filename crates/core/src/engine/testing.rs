@@ -100,6 +100,8 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
         depends_on: Vec::new(),
         rests_on: vec![secrets_of(cluster)],
         blocked_by: Vec::new(),
+        group: None,
+        memory: None,
     }
 }
 

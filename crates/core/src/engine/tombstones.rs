@@ -207,6 +207,8 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
         depends_on: Vec::new(),
         rests_on: Vec::new(),
         blocked_by: Vec::new(),
+        group: None,
+        memory: None,
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) use inverse::is_gone;
 
 use super::canonical::NotCanonical;
 use super::gate::{Conditions, PolicySubject, judge_policy, judge_undo};
-use super::journal::Entry;
+use super::journal::{ActionEntry, Entry, is_memory};
 use super::plan::{Action, PLAN_SCHEMA, Plan, Summary, TargetRecord, TargetSource};
 use super::reference::ObjectRef;
 use crate::world::{Cluster, Resource, RiskClass};
@@ -98,7 +98,8 @@ pub fn undo(
     let mut left_out = Vec::new();
     let mut not_restored = Vec::new();
     let mut actions = Vec::new();
-    for done in entry.actions.iter().filter(|action| only.is_none_or(|only| only == action.id)) {
+    let is_meant = |action: &&ActionEntry| !is_memory(&action.id) && only.is_none_or(|only| only == action.id);
+    for done in entry.actions.iter().filter(is_meant) {
         match inverse(entry, done, looks.get(&done.id)) {
             Ok(inverse) => {
                 not_restored.extend(inverse.not_restored.iter().map(|what| format!("{}: {what}", done.id)));

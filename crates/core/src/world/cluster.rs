@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ids::{ClusterName, Namespace, ObjectName, Resource};
 use super::known::Gap;
+use super::members::MemberRule;
 
 /// A cluster of the fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +45,8 @@ pub enum ClusterSource {
     Cloud {
         provider: Provider,
         account: String,
-        /// Patterns for the clusters whose objects may point into it; none: every cluster's may.
-        used_from: Vec<String>,
+        /// The clusters whose objects may point into it.
+        used_from: MemberRule,
     },
     /// No cluster either: the user's own kubeconfig files, whose contexts are read like objects.
     Local,

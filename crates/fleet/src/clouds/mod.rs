@@ -38,7 +38,7 @@ use crate::live::{ClusterAccount, Member};
 use kube_adapter::KubeAdapter;
 use trueup_core::engine::CloudRef;
 use trueup_core::engine::executor::{InFlight, Reading, Reply, Write};
-use trueup_core::world::{Cluster, ClusterSource, Provider, Resource};
+use trueup_core::world::{Cluster, ClusterSource, MemberRule, Provider, Resource};
 use trueup_net::Egress;
 
 pub use cluster_port::{Accounts, ClusterWithAccounts};
@@ -103,6 +103,10 @@ pub enum KeySource {
     File(PathBuf),
     /// The name of an environment variable.
     Env(String),
+    /// A file with an access token, which another program keeps current.
+    TokenFile(PathBuf),
+    /// A profile, by name or id, that the machine's own token is exchanged for.
+    TrustedProfile(String),
 }
 
 /// An account of the configuration, opened.
@@ -158,7 +162,11 @@ impl Clouds {
         Some(Member {
             name: name.clone(),
             class: cluster.class,
-            source: ClusterSource::Cloud { provider: *provider, account: String::new(), used_from: Vec::new() },
+            source: ClusterSource::Cloud {
+                provider: *provider,
+                account: String::new(),
+                used_from: MemberRule::default(),
+            },
             hosted_by: None,
             connector: Arc::new(AccountConnector::new(account)),
             namespaces: Vec::new(),

@@ -25,8 +25,10 @@ use super::problem::Problem;
 use super::yaml_tree::{self, Node, Step};
 use super::{SnapshotCluster, cloud_resource, instance_type};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
-use trueup_core::world::{ClusterIdentity, ClusterName, ClusterSource, Provider};
+use trueup_core::world::{ClusterIdentity, ClusterName, ClusterSource, Declaration, Glob, MemberRule, Provider};
 
+const MANAGEMENT_CLUSTERS: &str = "management_clusters";
+const ALL_LISTED: &str = "management_clusters_complete";
 const RESOURCE: &str = "Resource";
 const INSTANCE_TYPE: &str = "InstanceType";
 const ENVIRONMENT: &str = "Environment";
@@ -78,7 +80,7 @@ pub(super) fn member(
     let is_whole = content.is_some();
     let Content { value, text } = content.unwrap_or(Content { value: Value::Null, text: Zeroizing::default() });
     let mut reader = Reader { provider, path, text: &text, lines: OnceCell::new(), problems, is_whole };
-    let (account, objects, is_complete) = reader.read(value);
+    let Read { account, objects, is_complete, used_from } = reader.read(value);
     let cut_short = Incomplete { group: provider.group().to_owned(), plural: plural(provider), namespace: None };
     let mut recorded = RecordedCluster::new(Coverage {
         kinds: KindCoverage::All,
@@ -89,7 +91,7 @@ pub(super) fn member(
     objects.into_iter().for_each(|object| recorded.push(object));
     SnapshotCluster {
         name: ClusterName::new(format!("{}:{alias}", provider.as_str())),
-        source: ClusterSource::Cloud { provider, account, used_from: Vec::new() },
+        source: ClusterSource::Cloud { provider, account, used_from },
         class: None,
         hosted_by: None,
         served: BTreeSet::from([provider.group().to_owned()]),
@@ -111,6 +113,15 @@ pub(super) fn add_environment(cluster: &mut SnapshotCluster, environment: &Envir
         }
     }
     cluster.served.insert(group);
+}
+
+/// Without names of its own an account is used from all clusters of the folder, and a fleet file says that these are all.
+pub(super) fn declare_folder(account: &mut SnapshotCluster) {
+    if let ClusterSource::Cloud { provider: Provider::Ibm, used_from, .. } = &mut account.source
+        && used_from.patterns.is_empty()
+    {
+        used_from.declaration = Declaration::Declared;
+    }
 }
 
 /// Reports an account with two files: it is unknown which is right. The first is kept and is not complete.
@@ -154,28 +165,32 @@ struct Reader<'r> {
     is_whole: bool,
 }
 
+/// What a file says.
+#[derive(Default)]
+struct Read {
+    account: String,
+    objects: Vec<RecordedObject>,
+    is_complete: bool,
+    used_from: MemberRule,
+}
+
 impl Reader<'_> {
-    /// Returns the account, its objects, and whether it is complete.
-    fn read(&mut self, content: Value) -> (String, Vec<RecordedObject>, bool) {
+    fn read(&mut self, content: Value) -> Read {
         let Shape { whose, list, entry, .. } = Shape::of(self.provider);
         let Value::Object(mut keys) = content else {
             if self.is_whole {
                 self.fault(&[], format!("is not a mapping: write {whose}: and {list}:"));
             }
-            return (String::new(), Vec::new(), true);
+            return Read { is_complete: true, ..Read::default() };
         };
         let owner = keys.remove(whose).and_then(|owner| text(&owner)).unwrap_or_default();
         if owner.is_empty() {
             self.fault(&[Step::Key(whose)], format!("has no {whose}: add {whose}:"));
         }
-        let is_complete = match keys.remove("complete") {
-            None | Some(Value::Bool(true)) => true,
-            Some(Value::Bool(false)) => false,
-            Some(_) => {
-                let message = "has an invalid `complete`: write true or false";
-                self.fault(&[Step::Key("complete")], message.to_owned());
-                false
-            }
+        let is_complete = self.flag(&mut keys, "complete").unwrap_or(true);
+        let used_from = match self.provider {
+            Provider::Ibm => self.used_from(&mut keys),
+            Provider::Aws => MemberRule::default(),
         };
         let objects = match keys.remove(list) {
             None | Some(Value::Null) => Vec::new(),
@@ -186,8 +201,51 @@ impl Reader<'_> {
                 Vec::new()
             }
         };
-        self.misspelt(&[whose, "complete", list], &keys);
-        (owner, objects, is_complete)
+        match self.provider {
+            Provider::Ibm => self.misspelt(&[whose, "complete", list, MANAGEMENT_CLUSTERS, ALL_LISTED], &keys),
+            Provider::Aws => self.misspelt(&[whose, "complete", list], &keys),
+        }
+        Read { account: owner, objects, is_complete, used_from }
+    }
+
+    /// A key that is true or false; anything else is a fault and counts as false.
+    fn flag(&mut self, keys: &mut Map<String, Value>, key: &str) -> Option<bool> {
+        match keys.remove(key)? {
+            Value::Bool(flag) => Some(flag),
+            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                self.fault(&[Step::Key(key)], format!("has an invalid `{key}`: write true or false"));
+                Some(false)
+            }
+        }
+    }
+
+    /// The management clusters, as the configuration names them. What cannot be read declares nothing.
+    fn used_from(&mut self, keys: &mut Map<String, Value>) -> MemberRule {
+        let is_given = keys.get(MANAGEMENT_CLUSTERS).is_some_and(|given| !given.is_null());
+        let is_complete = self.flag(keys, ALL_LISTED).unwrap_or(false);
+        let patterns: Vec<Glob> = match keys.remove(MANAGEMENT_CLUSTERS) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(names)) => {
+                let read: Vec<Option<Glob>> =
+                    names.iter().map(|name| text(name).and_then(|name| Glob::parse(&name).ok())).collect();
+                let valid: Option<Vec<Glob>> = read.into_iter().collect();
+                valid.filter(|all| !all.is_empty()).unwrap_or_else(|| self.bad_clusters())
+            }
+            Some(_) => self.bad_clusters(),
+        };
+        if is_complete && !is_given {
+            let message = format!("has {ALL_LISTED} without {MANAGEMENT_CLUSTERS}: list all of them");
+            self.fault(&[Step::Key(ALL_LISTED)], message);
+        }
+        let is_declared = is_complete && !patterns.is_empty();
+        let declaration = if is_declared { Declaration::Declared } else { Declaration::NotDeclared };
+        MemberRule { patterns, declaration, not_opened: Vec::new() }
+    }
+
+    fn bad_clusters(&mut self) -> Vec<Glob> {
+        let message = format!("has invalid {MANAGEMENT_CLUSTERS}: write a list of names, as [mgmt-eu]");
+        self.fault(&[Step::Key(MANAGEMENT_CLUSTERS)], message);
+        Vec::new()
     }
 
     fn misspelt(&mut self, known: &[&str], others: &Map<String, Value>) {

@@ -83,7 +83,10 @@ pub(super) fn load_within(dir: &Path, limits: &Limits) -> Result<Snapshot, LoadE
         .map(|read| assemble(dir, read, &fleet, &mut problems))
         .collect();
     hosts_of_dumped_guests(&mut assembled);
-    let accounts = read_accounts(dir, &root, &aliases, &mut problems);
+    let mut accounts = read_accounts(dir, &root, &aliases, &mut problems);
+    if matches!(fleet, FleetReading::Whole(_)) {
+        accounts.iter_mut().for_each(account::declare_folder);
+    }
     if aliases.is_over() {
         return Err(LoadError::TooManyAliases { dir: dir.to_owned(), bytes_max: limits.alias_bytes_max });
     }

@@ -304,7 +304,11 @@ fn cloud_accounts_are_members_of_the_fleet() {
     let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
     let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
     assert_eq!(names, ["aws:eu", "ibm:bad", "ibm:main"]);
-    let whose = |account: String| ClusterSource::Cloud { provider: Provider::Ibm, account, used_from: Vec::new() };
+    let whose = |account: String| ClusterSource::Cloud {
+        provider: Provider::Ibm,
+        account,
+        used_from: trueup_core::world::MemberRule::default(),
+    };
     assert_eq!([&accounts[1].source, &accounts[2].source], [&whose(String::new()), &whose("0123".to_owned())]);
     let resources = accounts[2].recorded.of_kind("ibm.cloud.trueup", "Resource");
     assert_eq!(resources.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["vpc/r006-1"]);

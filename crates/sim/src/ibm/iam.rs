@@ -16,17 +16,22 @@ use super::store::after;
 const LIFE: Duration = Duration::from_secs(3600);
 
 const GRANT: &str = "urn:ibm:params:oauth:grant-type:apikey";
+const COMPUTE_GRANT: &str = "urn:ibm:params:oauth:grant-type:cr-token";
 
 impl IbmServer {
     pub(super) fn iam(&mut self, now: Timestamp, request: &IbmRequest) -> IbmReply {
         let form = pairs(&String::from_utf8_lossy(&request.body));
         let field = |name: &str| form.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str());
-        if request.method != http::Method::POST || field("grant_type") != GRANT {
+        let grant = field("grant_type");
+        if request.method != http::Method::POST || ![GRANT, COMPUTE_GRANT].contains(&grant) {
             let body =
                 json!({ "errorCode": "BXNIM0120E", "errorMessage": "Property 'grant_type' is missing or invalid." });
             return IbmReply::json(400, &body);
         }
-        let Some(account) = self.keys.get(field("apikey")).cloned() else {
+        // A trusted profile is known by its name or id together with the token it trusts.
+        let profile = [field("profile_name"), field("profile_id")].concat();
+        let key = if grant == GRANT { field("apikey").to_owned() } else { profile + " " + field("cr_token") };
+        let Some(account) = self.keys.get(&key).cloned() else {
             let body = json!({
                 "errorCode": "BXNIM0415E",
                 "errorMessage": "Provided API key could not be found.",

@@ -1,10 +1,14 @@
 //! An IBMPowerVSCluster, both shapes of it read by the fields that are there: the same version has been both.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde_json::Value;
 
-use super::super::names::{ATTACHED_TAGS, CAPI_CLUSTER, CREATE_INFRA, LOAD_BALANCER_TOPOLOGY, USER_TAGS};
-use super::super::tags::{Fault, folded, joined, owner_fault};
-use super::super::verdict::Code;
+use super::super::names::{
+    ATTACHED_TAGS, CAPI_CLUSTER, CREATE_INFRA, LOAD_BALANCER_TOPOLOGY, USER_TAGS, VELERO_RESTORE,
+};
+use super::super::tags::folded;
 use super::sheet::{Misfits, Sheet};
 use super::slots::{Slot, read};
 use crate::kinds::Pause;
@@ -35,10 +39,28 @@ pub struct OwnerRef {
 /// What the user wants on the resources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserTags {
-    /// Those the cloud would take, folded and sorted.
-    Wanted(Vec<String>),
+    /// Keys and values, as they are written.
+    Given(Vec<(String, String)>),
     /// The annotation is not JSON, so what is wanted is not known.
     NotKnown,
+}
+
+/// The user tags that were attached from here, folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attached {
+    /// By the id of the resource.
+    PerResource(BTreeMap<String, Vec<String>>),
+    /// The older form: one list, which counts for the cluster's own resources alone.
+    ForOwned(Vec<String>),
+    /// The annotation is neither.
+    NotKnown,
+}
+
+/// Whether a backup tool made the object again, so that its creationTimestamp says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restored {
+    Yes,
+    No,
 }
 
 /// Where the user's tags are written.
@@ -60,10 +82,10 @@ pub struct PowerVsCluster {
     pub slots: Vec<Slot>,
     pub user_tags: UserTags,
     pub user_tags_in: UserTagsIn,
-    /// The user tags we attached, folded; nothing when the annotation can't be read.
-    pub attached: Vec<String>,
-    /// Tags that would be refused, sorted.
-    pub faults: Vec<Fault>,
+    pub attached: Attached,
+    pub created: Option<Timestamp>,
+    pub restored: Restored,
+    pub finalizers: Vec<Box<str>>,
 }
 
 impl PowerVsCluster {
@@ -86,11 +108,6 @@ impl Fact for PowerVsCluster {
 
 fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCluster> {
     let (spec, status, meta) = (Sheet::of(spec, "spec")?, Sheet::of(status, "status")?, &raw.meta);
-    let mut faults: Vec<Fault> = owner_fault(&meta.name).into_iter().collect();
-    let user_tags = user_tags(&spec, meta, &mut faults)?;
-    let attached = attached(meta, &mut faults);
-    faults.sort();
-    faults.dedup();
     let is_managed =
         meta.annotation(CREATE_INFRA) == Some("true") || spec.text("topology")? == Some(LOAD_BALANCER_TOPOLOGY);
     let owner = meta.owners.iter().find(|owner| {
@@ -105,10 +122,12 @@ fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCl
         shape: shape(&spec, &status)?,
         owner: owner.map(|owner| OwnerRef { name: owner.name.as_ref().into() }),
         slots: read(&meta.name, &spec, &status)?,
-        user_tags,
+        user_tags: user_tags(&spec, meta)?,
         user_tags_in: if spec.has("tags") { UserTagsIn::Spec } else { UserTagsIn::Annotation },
-        attached,
-        faults,
+        attached: attached(meta),
+        created: meta.creation_timestamp.as_ref().and_then(|text| text.parse().ok()),
+        restored: if meta.label(VELERO_RESTORE).is_some() { Restored::Yes } else { Restored::No },
+        finalizers: meta.finalizers.iter().map(|name| name.as_ref().into()).collect(),
     })
 }
 
@@ -128,7 +147,7 @@ fn shape(spec: &Sheet<'_>, status: &Sheet<'_>) -> Misfits<Shape> {
     Ok(if is_newer { Shape::Newer } else { Shape::Older })
 }
 
-fn user_tags(spec: &Sheet<'_>, meta: &RawMeta<'_>, faults: &mut Vec<Fault>) -> Misfits<UserTags> {
+fn user_tags(spec: &Sheet<'_>, meta: &RawMeta<'_>) -> Misfits<UserTags> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     if spec.has("tags") {
         for entry in spec.parts("tags")? {
@@ -136,43 +155,27 @@ fn user_tags(spec: &Sheet<'_>, meta: &RawMeta<'_>, faults: &mut Vec<Fault>) -> M
             pairs.push((text("key")?, text("value")?));
         }
     } else if let Some(text) = meta.annotation(USER_TAGS) {
-        match serde_json::from_str::<std::collections::BTreeMap<String, String>>(text) {
-            Ok(map) => pairs.extend(map),
-            Err(_) => {
-                faults.push(not_json(USER_TAGS));
-                return Ok(UserTags::NotKnown);
-            }
+        match serde_json::from_str::<BTreeMap<String, Option<String>>>(text) {
+            Ok(map) => pairs.extend(map.into_iter().map(|(key, value)| (key, value.unwrap_or_default()))),
+            Err(_) => return Ok(UserTags::NotKnown),
         }
     }
-    let mut wanted = Vec::new();
-    for (key, value) in pairs {
-        match joined(&key, &value) {
-            Ok(tag) => wanted.push(tag),
-            Err(fault) => faults.push(fault),
-        }
-    }
-    wanted.sort();
-    wanted.dedup();
-    Ok(UserTags::Wanted(wanted))
+    Ok(UserTags::Given(pairs))
 }
 
-fn attached(meta: &RawMeta<'_>, faults: &mut Vec<Fault>) -> Vec<String> {
-    let Some(text) = meta.annotation(ATTACHED_TAGS) else { return Vec::new() };
-    match serde_json::from_str::<Vec<String>>(text) {
-        Ok(tags) => {
-            let mut tags: Vec<String> = tags.iter().map(|tag| folded(tag)).collect();
-            tags.sort();
-            tags.dedup();
-            tags
-        }
-        Err(_) => {
-            faults.push(not_json(ATTACHED_TAGS));
-            Vec::new()
-        }
+fn attached(meta: &RawMeta<'_>) -> Attached {
+    let Some(text) = meta.annotation(ATTACHED_TAGS) else { return Attached::PerResource(BTreeMap::new()) };
+    let sorted = |tags: Vec<String>| {
+        let mut tags: Vec<String> = tags.iter().map(|tag| folded(tag)).collect();
+        tags.sort();
+        tags.dedup();
+        tags
+    };
+    if let Ok(tags) = serde_json::from_str::<Vec<String>>(text) {
+        return Attached::ForOwned(sorted(tags));
     }
-}
-
-/// An annotation that can't be read stands where its tags would.
-fn not_json(annotation: &str) -> Fault {
-    Fault { tag: annotation.to_owned(), codes: [Code::NotJson].into() }
+    match serde_json::from_str::<BTreeMap<String, Vec<String>>>(text) {
+        Ok(map) => Attached::PerResource(map.into_iter().map(|(id, tags)| (id, sorted(tags))).collect()),
+        Err(_) => Attached::NotKnown,
+    }
 }

@@ -8,6 +8,6 @@ mod sheet;
 mod slots;
 
 pub use crate::kinds::{CapiCluster, Pause};
-pub use cluster::{Infra, PowerVsCluster, Shape, UserTags, UserTagsIn};
+pub use cluster::{Attached, Infra, PowerVsCluster, Restored, Shape, UserTags, UserTagsIn};
 pub use resource::{CloudResource, Course, Lock, account_of_crn, crn_ends};
 pub use slots::{Held, Slot, SpecEntry};

@@ -69,6 +69,14 @@ impl Slot {
         self.held.iter().map(|held| held.id.as_str()).chain(given)
     }
 
+    /// Whether the spec says which one it is: by id, or by a name the user chose among what is there.
+    pub fn is_chosen_by_user(&self) -> bool {
+        match self.spec_entry {
+            SpecEntry::Named | SpecEntry::Given { .. } | SpecEntry::Reference { .. } => true,
+            SpecEntry::Silent | SpecEntry::Unlisted | SpecEntry::Plain | SpecEntry::Provision => false,
+        }
+    }
+
     pub fn is_created(&self) -> bool {
         self.held.as_ref().is_some_and(|held| held.created == Some(true))
     }
@@ -272,6 +280,8 @@ fn asked(part: &Sheet<'_>) -> Misfits<Asked> {
             let spec_entry = match (id, &name) {
                 (Some(id), _) => SpecEntry::Given { id },
                 (None, Some(_)) => SpecEntry::Named,
+                // A pattern picks one that is there, as a name does.
+                (None, None) if part.has("regex") => SpecEntry::Named,
                 (None, None) => SpecEntry::Plain,
             };
             Ok(Asked { spec_entry, name })

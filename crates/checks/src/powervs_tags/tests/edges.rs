@@ -54,7 +54,7 @@ fn edge_1_two_owners_are_a_conflict_and_nobody_deletes() {
 #[test]
 fn edge_2_a_recreated_cluster_neither_adopts_nor_deletes() {
     let given = newer().going().tags("vpc", &[owner("demo"), uuid(DEAD)]).set("status.vpc", json!(null));
-    assert_eq!(given.about(VPC), "stale-owner");
+    assert_eq!(given.about(VPC), "stale-owner name-taken");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn edge_5_after_a_move_the_new_uid_is_offered_where_the_status_holds_the_id() {
 #[test]
 fn edge_6_a_crash_between_create_and_tag_leaves_a_name_that_proves_nothing() {
     let fresh = newer().set("status.vpc", json!(null)).tags::<&str>("vpc", &[]);
-    assert_eq!(fresh.about(VPC), "foreign");
+    assert_eq!(fresh.about(VPC), "foreign not-held-yet");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn edge_7_a_half_attached_pair_is_sent_again_whole() {
 fn edge_16_a_connection_the_user_made_again_is_known_by_its_network() {
     let again = newer().going().lacks("con-v").has(connection("con-9", "tg", "vpc", &crn("vpc", "vpc")));
     let judged = again.judged();
-    assert_eq!(judged.about("tg-connection/con-v@clusters/demo"), "gone");
+    assert_eq!(judged.about("tg-connection/con-v@clusters/demo"), "gone", "as it should be while the cluster goes");
     assert_eq!(judged.about("tg-connection/con-9@clusters/demo"), "owned → delete selected cluster-deleted");
     assert_eq!(judged.about("transit-gateway/tg@clusters/demo"), "owned → delete selected cluster-deleted");
 }

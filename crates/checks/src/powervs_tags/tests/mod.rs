@@ -1,12 +1,17 @@
 //! The rules of this check, each on a fleet that differs in what the rule is about.
 
+mod adoption;
 mod asking;
+mod attached;
 mod edges;
 mod following;
+mod leaked;
+mod members;
 mod oracle;
 mod owners;
 mod plans;
 mod pointing;
+mod sharing;
 mod teardown;
 mod user_tags;
 mod users;

@@ -130,8 +130,16 @@ impl Case {
         }
         let our_owner = us.is_some_and(|(_, name, _)| self.has(&owner(name)));
         let our_uuid = us.is_some_and(|(_, _, uid)| self.has(&uuid(uid)));
+        let is_going = us.is_some_and(|(one, _, _)| one.going);
+        let is_used = is_going && seen_from.is_some_and(|place| self.uses(1 - place));
+        let is_older = us.is_some_and(|(one, _, _)| !matches!(one.message, Says::Provision | Says::Reference));
+        let by_flag = is_older && us.is_some_and(|(one, _, _)| one.held == Some(Some(true)));
         if our_owner && our_uuid {
-            return if self.locked && us.is_some_and(|(one, _, _)| one.going) { "locked" } else { "owned" };
+            return match () {
+                () if is_used => "in-use",
+                () if self.locked && is_going => "locked",
+                () => "owned",
+            };
         }
         let an_owner = ["demo", "other", "old"].into_iter().any(|name| self.has(&owner(name)));
         let another_uuid = !uuids.is_empty() && !our_uuid;
@@ -148,11 +156,21 @@ impl Case {
             };
         }
         if our_owner || our_uuid {
-            return "half-tagged";
+            return if is_used && by_flag { "in-use" } else { "half-tagged" };
         }
-        let ours_to_create =
-            us.is_some_and(|(one, _, _)| one.held == Some(Some(true)) || one.message == Says::Provision);
-        if us.is_some_and(|(one, _, _)| one.held.is_some()) && ours_to_create { "untagged" } else { "foreign" }
+        let Some((one, _, _)) = us.filter(|(one, _, _)| one.held.is_some()) else { return "foreign" };
+        match () {
+            () if is_used && by_flag => "in-use",
+            () if one.held == Some(Some(true)) || one.message == Says::Provision => "untagged",
+            () if one.message == Says::Nothing => "adopted",
+            () => "foreign",
+        }
+    }
+
+    /// Whether a living cluster that is not being deleted uses the VPC.
+    fn uses(&self, place: usize) -> bool {
+        let one = &self.clusters[place];
+        one.there && !one.going && (self.points_by_id(place) || one.message == Says::GivenByName)
     }
 
     fn expected(&self) -> BTreeMap<String, &'static str> {
@@ -178,6 +196,7 @@ proptest! {
             .iter()
             .filter_map(|(id, answer)| Some((id.strip_prefix(&format!("powervs-tags/ibm:{ACCOUNT}/"))?.to_owned(), answer.judgement.verdict)))
             .collect();
+        let found: BTreeMap<String, &str> = found.into_iter().filter(|(id, _)| id.starts_with("vpc/")).collect();
         prop_assert_eq!(found, case.expected(), "{:?}", case);
         for answer in judged.answers.values() {
             let deletes = answer.explanation.remedy.iter().any(|draft| draft.verb().as_str() == "delete");

@@ -127,7 +127,8 @@ fn what_the_spec_says_is_the_users_is_a_reference() {
             (
                 "empty, as its schema wants it",
                 workspace().set("spec.serviceInstanceID", json!("")).tags::<&str>("ws", &[]),
-                "foreign adopted-by-name",
+                "adopted adopted-by-name → tag offered take-over \
+                 +~cluster-uuid:11111111-1111-1111-1111-111111111111 +~owner:demo",
             ),
         ],
     );
@@ -172,14 +173,18 @@ fn tags_of_another_owner_are_judged_by_whether_that_owner_exists() {
             (
                 "a dead uid under our name, by name alone",
                 by_name(newer()).tags("vpc", &[owner("demo"), uuid(DEAD)]),
-                "stale-owner",
+                "stale-owner name-taken",
             ),
             (
                 "a dead uid, by name alone",
                 by_name(newer()).tags("vpc", &dead()),
                 "orphan → delete offered no-owner blocked:dependency",
             ),
-            ("a dead uid, the fleet not known", newer().tags("vpc", &dead()).clusters_cut_short(), "unknown"),
+            (
+                "a dead uid, the fleet not known",
+                newer().tags("vpc", &dead()).clusters_cut_short(),
+                "unknown fleet-incomplete",
+            ),
             (
                 "a living uid, the fleet not known",
                 living(newer()).tags("vpc", &[owner("other"), uuid(OTHER)]).clusters_cut_short(),
@@ -209,6 +214,8 @@ fn one_tag_of_two_is_half_tagged_and_completed_only_where_the_status_holds_the_i
 fn without_tags_it_counts_whether_it_was_ours_to_create() {
     let untagged = |given: Given| given.tags::<&str>("vpc", &[]);
     let tag = "untagged → tag selected not-tagged +~cluster-uuid:11111111-1111-1111-1111-111111111111 +~owner:demo";
+    let adopted = "adopted adopted-by-name → tag offered take-over \
+                   +~cluster-uuid:11111111-1111-1111-1111-111111111111 +~owner:demo";
     let plain = |given: Given| given.set("status.vpc", json!({ "id": "vpc" }));
     each(
         VPC,
@@ -216,18 +223,18 @@ fn without_tags_it_counts_whether_it_was_ours_to_create() {
             ("the older shape's flag", untagged(older()), tag),
             ("the newer shape's type", untagged(newer()), tag),
             ("the newer shape, and the spec lists none", untagged(newer()).set("spec.vpc", json!(null)), tag),
-            ("the older shape without the flag", plain(untagged(older())), "foreign adopted-by-name"),
+            ("the older shape without the flag", plain(untagged(older())), adopted),
             (
                 "the flag is false",
                 untagged(older()).set("status.vpc", json!({ "id": "vpc", "controllerCreated": false })),
-                "foreign adopted-by-name",
+                adopted,
             ),
             (
                 "found by its given name",
                 plain(untagged(older())).set("spec.vpc.name", json!("demo-vpc")),
                 "foreign adopted-by-name",
             ),
-            ("matched by name alone", untagged(older()).set("status.vpc", json!(null)), "foreign"),
+            ("matched by name alone", untagged(older()).set("status.vpc", json!(null)), "foreign not-held-yet"),
             ("not while it goes", untagged(newer()).going(), "untagged"),
         ],
     );
@@ -284,7 +291,11 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
             ),
             ("leading elsewhere on another's gateway", elsewhere(foreign(newer())), tag),
             ("on our gateway, which is not tagged yet", newer().tags::<&str>("tg", &[]), "untagged"),
-            ("on a gateway whose owner is gone", newer().tags("tg", &[owner("demo"), uuid(DEAD)]), tag),
+            (
+                "on a gateway whose owner is gone",
+                newer().tags("tg", &[owner("demo"), uuid(DEAD)]),
+                "untagged moved → tag offered not-tagged on tg +~tgconn:11111111-1111-1111-1111-111111111111.vpc",
+            ),
             (
                 "on a gateway whose owner is gone, with our tag",
                 newer().tags("tg", &[owner("demo"), uuid(DEAD), connects(UID, "vpc")]),
@@ -354,6 +365,11 @@ fn a_dhcp_server_has_the_verdict_of_its_network_else_of_its_workspace() {
                 newer().of("dhcp", "network", json!("x")).tags::<&str>("ws", &[]),
                 "untagged",
             ),
+            (
+                "its network is not listed, in half an account",
+                newer().of("dhcp", "network", json!("x")).cut_short(),
+                "unknown",
+            ),
             ("itself on its way out", newer().of("dhcp", "state", json!("deleting")), "deleting"),
             (
                 "its network is a dead owner's, and its own id is held",
@@ -387,6 +403,17 @@ fn what_two_clusters_call_their_own_is_tagged_for_neither_and_deleted_for_neithe
         assert!(answer.starts_with("untagged → tag selected") && answer.ends_with("blocked:ownership"), "{answer}");
     }
     let one_goes = older().cluster_object(older_cluster("other", OTHER)).tags::<&str>("cos", &[]).going();
-    let expected = "untagged → delete selected cluster-deleted blocked:ownership";
-    assert_eq!(one_goes.about("cos-instance/cos@clusters/demo"), expected, "nor taken from the other");
+    assert_eq!(one_goes.about("cos-instance/cos@clusters/demo"), "in-use", "nor taken from the other");
+}
+
+#[test]
+fn a_connection_whose_end_was_not_seen_is_unknown_in_half_an_account() {
+    each(
+        "tg-connection/con-v@clusters/demo",
+        [
+            ("its gateway was not seen", newer().lacks("tg").cut_short(), "unknown"),
+            ("its VPC was not seen", newer().lacks("vpc").cut_short(), "unknown"),
+            ("both were", newer().cut_short(), "owned"),
+        ],
+    );
 }

@@ -65,7 +65,7 @@ fn marks_of_ownership_are_tier_3_user_tags_tier_1_and_deletes_tier_4() {
         (
             "a teardown beside clusters half read",
             only("vpc").going().clusters_cut_short(),
-            "delete vpc T4 not-complete",
+            "delete vpc T4 fleet,not-complete",
         ),
         ("marks off a reference", only("vpc").going().set("spec.vpc.type", json!("Reference")), "untag vpc T3"),
     ];

@@ -64,8 +64,8 @@ fn a_dhcp_server_has_no_name_and_is_found_by_that_of_its_network() {
         given.has(json!({ "kind": "dhcp-server", "id": "dhcp", "state": "ACTIVE", "network": "net" }))
     };
     let cases = [
-        ("of the older provider", "DHCPSERVERdemo_Private", "foreign"),
-        ("of the newer one", "DHCPSERVERdemo-dhcp_Private", "foreign"),
+        ("of the older provider", "DHCPSERVERdemo_Private", "name-taken"),
+        ("of the newer one", "DHCPSERVERdemo-dhcp_Private", "name-taken"),
         ("of somebody else", "DHCPSERVERtheirs_Private", "no subject"),
     ];
     for (case, network, expected) in cases {
@@ -219,5 +219,5 @@ fn what_is_not_known_as_a_whole_is_said_once() {
 fn an_object_of_a_shape_nobody_knows_is_not_read_as_pointing_at_nothing() {
     let judged = newer().set("status.vpc", json!(["vpc"])).judged();
     assert_eq!(judged.about("mgmt/IBMPowerVSCluster/_/*"), "unknown");
-    assert_eq!(judged.about("vpc/vpc@-"), "unknown", "its owner was not read");
+    assert_eq!(judged.about("vpc/vpc@-"), "unknown fleet-incomplete", "its owner was not read");
 }

@@ -78,7 +78,7 @@ fn what_was_made_before_there_were_tags_goes_by_the_older_flag_alone() {
                 older().going().tags("vpc", &[uuid(UID)]),
                 "half-tagged → delete selected cluster-deleted",
             ),
-            ("no flag", untagged(older()).set("status.vpc", json!({ "id": "vpc" })), "foreign adopted-by-name"),
+            ("no flag", untagged(older()).set("status.vpc", json!({ "id": "vpc" })), "adopted adopted-by-name"),
             ("the newer shape", untagged(newer()), "untagged"),
             (
                 "the newer shape with the older flag",
@@ -179,7 +179,7 @@ fn a_gateway_of_others_loses_our_connections_and_then_our_tags() {
     assert_eq!(after, ["con-p", "con-v"]);
     assert_eq!(judged.about("tg-connection/con-v@clusters/demo"), "owned → delete selected cluster-deleted");
     let adopted = older().going().set("status.transitGateway.controllerCreated", json!(false)).tags("tg", &both);
-    assert_eq!(adopted.about("transit-gateway/tg@clusters/demo"), "foreign adopted-by-name");
+    assert_eq!(adopted.about("transit-gateway/tg@clusters/demo"), "adopted adopted-by-name");
     assert_eq!(
         adopted.about("tg-connection/con-v@clusters/demo"),
         "owned → delete selected cluster-deleted; untag selected cluster-deleted on tg \
@@ -190,7 +190,9 @@ fn a_gateway_of_others_loses_our_connections_and_then_our_tags() {
 #[test]
 fn a_reference_loses_what_we_attached_and_nothing_of_others() {
     let reference = || newer().going().set("spec.vpc.type", json!("Reference"));
-    let tags = |more: &[String]| reference().tags("vpc", more).annotate("trueup/attached-tags", r#"["env:prod"]"#);
+    let tags = |more: &[String]| {
+        reference().tags("vpc", more).annotate("trueup/attached-tags", r#"{"vpc":["env:prod"],"ws":["team:a"]}"#)
+    };
     let env = "env:prod".to_owned();
     each(
         "vpc/vpc@clusters/demo",
@@ -247,5 +249,5 @@ fn a_fleet_without_a_single_cluster_makes_no_orphan_deletable() {
     assert_eq!(orphan(empty()), "orphan → delete offered no-owner blocked:empty-set");
     let mut nobody = empty();
     nobody.fleet.members.remove("mgmt");
-    assert_eq!(orphan(nobody), "unknown", "nobody was asked");
+    assert_eq!(orphan(nobody), "unknown fleet-incomplete", "nobody was asked");
 }

@@ -63,9 +63,9 @@ fn references_get_user_tags_unless_that_is_switched_off() {
             .set("spec.vpc.type", json!("Reference"))
             .tags("vpc", &["old:x"])
             .set("spec.tags", json!([{ "key": "env", "value": "prod" }]))
-            .annotate("trueup/attached-tags", r#"["old:x"]"#)
+            .annotate("trueup/attached-tags", r#"{"vpc":["old:x"]}"#)
     };
-    let off = Settings { tag_references: false };
+    let off = Settings { tag_references: false, ..Settings::default() };
     let mut second = newer_cluster("second", OTHER);
     second["spec"] = json!({ "vpc": { "type": "Reference", "reference": { "id": "vpc" } } });
     second["metadata"]["annotations"] = json!({ "trueup/attached-tags": r#"["old:x"]"# });
@@ -103,14 +103,14 @@ fn what_can_not_be_tagged_gets_no_tags() {
 fn each_tag_that_would_be_refused_is_a_finding_of_its_own_and_is_never_sent() {
     let tags = json!([
         { "key": "env", "value": "a/b" }, { "key": "a:b", "value": "c" }, { "key": "good", "value": "x" },
-        { "key": "powervs.cluster.x-k8s.io-owner", "value": "other" }, { "key": "empty" }, { "key": "long", "value": "v".repeat(130) }
+        { "key": "powervs.cluster.x-k8s.io-owner", "value": "other" }, { "value": "empty" }, { "key": "long", "value": "v".repeat(130) }
     ]);
     let judged = newer().set("spec.tags", tags).judged();
     let of = |tag: &str| judged.about(&format!("mgmt/IBMPowerVSCluster/clusters/demo#{tag}"));
     assert_eq!(of("env:a/b"), "tag-invalid characters");
     assert_eq!(of("a:b:c"), "tag-invalid characters");
     assert_eq!(of("powervs.cluster.x-k8s.io-owner:other"), "tag-invalid reserved-prefix");
-    assert_eq!(of("empty:"), "tag-invalid empty");
+    assert_eq!(of(":empty"), "tag-invalid empty");
     assert_eq!(of(&format!("long:{}", "v".repeat(130))), "tag-invalid length");
     assert_eq!(judged.about(VPC), "owned → tag selected user-tag +good:x");
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::super::users::Users;
 use super::now;
 use trueup_core::world::{
-    Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, Link, Provider, RiskClass, Served, World,
+    Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, Glob, Link, MemberRule, Provider, RiskClass,
+    Served, World,
 };
 
 fn member(name: &str, source: ClusterSource, served: Served) -> Cluster {
@@ -32,7 +33,8 @@ fn a_cluster_that_may_not_use_an_account_keeps_nobody_in_doubt() {
     for (case, accounts, expected) in cases {
         let mut world = World::default();
         for (index, used_from) in accounts.iter().enumerate() {
-            let used_from = used_from.iter().map(|pattern| (*pattern).to_owned()).collect();
+            let patterns = used_from.iter().map(|pattern| Glob::parse(pattern).unwrap()).collect();
+            let used_from = MemberRule { patterns, ..MemberRule::default() };
             let source = ClusterSource::Cloud { provider: Provider::Ibm, account: index.to_string(), used_from };
             world.put_cluster(member(&format!("ibm:{index}"), source, silent()));
         }

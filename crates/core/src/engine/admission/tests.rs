@@ -353,3 +353,28 @@ fn a_reference_to_a_deleted_object_is_found_by_its_finding() {
     }
     assert_eq!(plan.actions[0].verb(), Verb::Delete);
 }
+
+#[test]
+fn a_group_stands_for_those_of_its_actions_that_are_not_blocked() {
+    let grouped = |name: &str, group: &str| {
+        let draft = ActionDraft { group: Some(group.to_owned()), ..delete("guest-a", name) };
+        finding(name).draft(draft)
+    };
+    let world = given().finding(grouped("a", "x")).finding(grouped("b", "x")).finding(grouped("c", "y"));
+    let plan = edited(world.plan(), |plan| {
+        let blocked = Blocked { gate: GateName::Fleet, why: "not declared".to_owned() };
+        plan.actions[1].blocked_by.push(blocked.clone());
+        plan.actions[2].blocked_by.push(blocked);
+    });
+    let of = |name: &str| BTreeSet::from([name.to_owned()]);
+    assert_eq!(places(&plan, &Chosen::Only(of("x"))), Ok([0].into()));
+    let refused = places(&plan, &Chosen::Only(of("y")));
+    assert!(matches!(refused, Err(Refusal::Blocked { .. })), "all of it is blocked: {refused:?}");
+    assert_eq!(places(&plan, &Chosen::Except(of("x"))), Ok(BTreeSet::new()));
+    let missing = places(&plan, &Chosen::Only(of("z")));
+    assert_eq!(missing, Err(Refusal::NoSuchAction { action: "z".to_owned() }));
+    for chosen in [Chosen::Only(of("x")), Chosen::Except(of("y"))] {
+        let ids: Vec<&str> = chosen.actions(&plan).map(|action| action.id.as_str()).collect();
+        assert_eq!(ids, ["a1"], "{chosen:?}");
+    }
+}

@@ -35,6 +35,7 @@ mod content;
 mod dry_run;
 mod export;
 mod in_flight;
+mod memory;
 mod object_now;
 mod own_changes;
 mod owners;

@@ -102,9 +102,9 @@ impl PreparedWrite {
             Change::Patch(FieldChange { patch, export: _ }) => {
                 Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch.clone()) })
             }
-            Change::Tag(TagChange { set, remove })
-            | Change::Untag(TagChange { set, remove })
-            | Change::ReOwn(TagChange { set, remove }) => {
+            Change::Tag(TagChange { set, remove, remember: _ })
+            | Change::Untag(TagChange { set, remove, remember: _ })
+            | Change::ReOwn(TagChange { set, remove, remember: _ }) => {
                 Ok(Self::Change { bound: bound()?, patch: Patch::tags(set.clone(), remove.clone()) })
             }
         }

@@ -149,7 +149,11 @@ impl<'p> Run<'p, '_> {
                 },
             }
         }
+        let done: Vec<(&Action, ActionResult)> = verified.clone();
         self.write_ends(verified)?;
+        for (action, end) in &done {
+            self.remember_tags(action, end).await?;
+        }
         Ok(pause)
     }
 

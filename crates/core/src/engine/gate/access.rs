@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{Blocked, Candidate, GateInputs, GateName, blocked};
-use crate::engine::action::ActionDraft;
+use crate::engine::action::{ActionDraft, MemoryTarget};
 use crate::engine::plan::Action;
 use crate::engine::reference::ObjectRef;
 use crate::world::{ClusterName, Resource};
@@ -51,7 +51,17 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
     };
     // What a cloud lets its user do is the cloud's to say.
     let verbs = if target.cloud.is_some() { &[] } else { draft.verb().rbac() };
-    verbs.iter().map(question).collect()
+    let memory = draft.memory.iter().flat_map(|MemoryTarget { cluster, resource, namespace }| {
+        // The annotation is read, and written under the version that was read.
+        ["get", "patch"].map(|verb| AccessQuestion {
+            cluster: cluster.clone(),
+            verb,
+            group: resource.group,
+            resource: resource.plural,
+            namespace: namespace.clone(),
+        })
+    });
+    verbs.iter().map(question).chain(memory).collect()
 }
 
 /// What the user may not do, or may not do as far as known, is blocked.

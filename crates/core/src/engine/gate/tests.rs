@@ -148,7 +148,11 @@ fn a_delete_waits_until_its_servers_and_this_machine_agree_about_the_time() {
 #[test]
 fn an_account_is_known_by_its_id_alone() {
     let account = |id: &str| {
-        let source = ClusterSource::Cloud { provider: Provider::Ibm, account: id.to_owned(), used_from: Vec::new() };
+        let source = ClusterSource::Cloud {
+            provider: Provider::Ibm,
+            account: id.to_owned(),
+            used_from: crate::world::MemberRule::default(),
+        };
         one_delete()
             .cluster(|cluster| (cluster.source, cluster.identity) = (source.clone(), ClusterIdentity::default()))
     };

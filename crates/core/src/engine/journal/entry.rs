@@ -66,6 +66,18 @@ pub struct Sent {
     pub at: Timestamp,
 }
 
+/// The id under which the journal holds what an action of a cloud remembers in a cluster.
+pub fn memory_of(action: &str) -> String {
+    format!("{action}{MEMORY}")
+}
+
+/// Whether an id of the journal is that of a memory, which is undone with its action.
+pub fn is_memory(action: &str) -> bool {
+    action.ends_with(MEMORY)
+}
+
+const MEMORY: &str = ".memory";
+
 /// Where an action stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActionStanding {

@@ -32,7 +32,7 @@ mod tests;
 use std::io;
 
 pub use disk::Disk;
-pub use entry::{ActionEntry, ActionStanding, Approval, Entry, Sent, entries, open_intents};
+pub use entry::{ActionEntry, ActionStanding, Approval, Entry, Sent, entries, is_memory, memory_of, open_intents};
 pub use error::JournalError;
 pub use folder::{FolderError, StateFolder};
 pub use frame::{Damage, TornTail};

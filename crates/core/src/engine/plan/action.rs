@@ -35,6 +35,8 @@ pub struct Action {
     pub undo: Undo,
     pub depends_on: Vec<String>,
     pub blocked_by: Vec<Blocked>,
+    /// The name of the actions it belongs together with. `--only` and `--exclude` take it.
+    pub group: Option<String>,
 }
 
 /// Why an action of a file cannot be used.
@@ -86,6 +88,8 @@ pub(super) struct ActionFile {
     undo: Undo,
     depends_on: Vec<String>,
     blocked_by: Vec<Blocked>,
+    #[serde(default)]
+    group: Option<String>,
 }
 
 /// The shape of an action in a file that is written.
@@ -109,6 +113,8 @@ struct ActionOut<'a> {
     undo: Undo,
     depends_on: &'a [String],
     blocked_by: &'a [Blocked],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: &'a Option<String>,
 }
 
 impl Action {
@@ -149,6 +155,7 @@ impl TryFrom<ActionFile> for Action {
             undo,
             depends_on,
             blocked_by,
+            group,
         } = file;
         let read = || {
             let origin = origin.ok_or(ActionFault::NoOrigin)?;
@@ -179,6 +186,7 @@ impl TryFrom<ActionFile> for Action {
                 undo,
                 depends_on,
                 blocked_by,
+                group,
             }),
             Err(fault) => Err(ActionReadError { action: id, fault }),
         }
@@ -205,6 +213,7 @@ impl Serialize for Action {
             undo,
             depends_on,
             blocked_by,
+            group,
         } = self;
         ActionOut {
             id,
@@ -225,6 +234,7 @@ impl Serialize for Action {
             undo: *undo,
             depends_on,
             blocked_by,
+            group,
         }
         .serialize(serializer)
     }

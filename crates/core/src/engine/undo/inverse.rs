@@ -89,7 +89,7 @@ pub(in crate::engine) fn is_gone(verb: Verb, standing: &ActionStanding) -> bool 
 }
 
 /// Whether a change may have been made. Whether it was, what is read tells.
-fn may_be_done(standing: &ActionStanding) -> bool {
+pub(super) fn may_be_done(standing: &ActionStanding) -> bool {
     match standing {
         ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
         ActionStanding::Answered(answer) => *answer == Answer::Done,
@@ -398,6 +398,7 @@ pub(super) fn action(
         undo: Undo::None,
         depends_on: Vec::new(),
         blocked_by: Vec::new(),
+        group: None,
     }
 }
 

@@ -3,13 +3,13 @@
 //! Invariants: tags are put back only where the resource has exactly those the plan left it with; a later change is not
 //! overwritten.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Look;
-use super::inverse::{Applied, Inverse, Same, action, place, same_object};
+use super::inverse::{Applied, Inverse, Same, action, may_be_done, place, same_object};
 use crate::engine::action::{Reason, Undo};
-use crate::engine::change::{Change, TagChange};
-use crate::engine::journal::{ActionEntry, Entry, LabelChange, Sent};
+use crate::engine::change::{Change, Remember, TagChange};
+use crate::engine::journal::{ActionEntry, Entry, LabelChange, Sent, memory_of};
 use crate::engine::plan::{Action, Preconditions};
 use crate::engine::reference::{CloudRef, cloud_tags};
 use crate::engine::text::{Charset, printable};
@@ -44,7 +44,8 @@ pub(super) fn put_tags_back(applied: Applied<'_>, look: &Look) -> Result<Inverse
     let line = |sign: char, tag: &str| format!("{sign}   tag {}\n", printable(tag, Charset::Unicode));
     diff.extend(remove.iter().map(|tag| line('-', tag)));
     diff.extend(set.iter().map(|tag| line('+', tag)));
-    let change = change(TagChange { set, remove });
+    let remember = forget(applied, &set, &remove);
+    let change = change(TagChange { set, remove, remember });
     let preconditions = Preconditions { tags: Some(tags.into_iter().collect()), ..Preconditions::default() };
     let action = Action {
         reason: Reason::Differs,
@@ -54,6 +55,26 @@ pub(super) fn put_tags_back(applied: Applied<'_>, look: &Look) -> Result<Inverse
         ..action(applied, sent.target.clone(), preconditions, diff, change)
     };
     Ok(Inverse { action, not_restored: Vec::new() })
+}
+
+/// What was remembered with the tags, taken back with them; nothing where nothing was.
+fn forget(applied: Applied<'_>, set: &[String], remove: &[String]) -> Option<Remember> {
+    let Applied { entry, done, sent } = applied;
+    let memory = entry.actions.iter().find(|one| one.id == memory_of(&done.id) && may_be_done(&one.standing))?;
+    let written = memory.sent.as_ref()?;
+    let (annotation, after) = written.annotations.as_ref()?.after.iter().next()?;
+    let id = sent.target.cloud.as_ref()?.id.clone();
+    let held: BTreeMap<String, Vec<String>> = serde_json::from_str(after.as_deref()?).ok()?;
+    let mut tags: BTreeSet<String> = held.get(&id).into_iter().flatten().cloned().collect();
+    tags.extend(set.iter().cloned());
+    tags.retain(|tag| !remove.contains(tag));
+    Some(Remember {
+        cluster: written.cluster.clone(),
+        object: written.target.clone(),
+        annotation: annotation.clone(),
+        tags: [(id, tags.into_iter().collect())].into(),
+        converted: BTreeMap::new(),
+    })
 }
 
 /// The tags a resource had after an action, and after each action of the same plan that came upon it later.

@@ -8,6 +8,7 @@ pub mod client;
 mod examine;
 mod port;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
@@ -16,7 +17,7 @@ use zeroize::Zeroizing;
 
 use super::{AccountSettings, BadAccount, CloudProvider, Examination, KeySource, OpenedAccount, Registration};
 use crate::connect::Env;
-use client::{ApiKey, BadEndpoint, Endpoints, IbmService};
+use client::{ApiKey, BadEndpoint, COMPUTE_TOKEN_FILES, Credential, Endpoints, IbmService};
 use trueup_core::files;
 use trueup_core::world::Provider;
 use trueup_net::http::{HttpClient, HttpSettings};
@@ -26,6 +27,8 @@ pub use account::IbmAccount;
 
 /// A key is 44 characters; the JSON file of IBM Cloud around it has a few hundred.
 const KEY_BYTES_MAX: u64 = 64 << 10;
+/// Where IBM's own clients look for another path of the compute resource token.
+const TOKEN_FILE_VARIABLE: &str = "CR_TOKEN_FILENAME";
 
 pub(super) const REGISTRATION: Registration = Registration {
     provider: Provider::Ibm,
@@ -68,7 +71,7 @@ impl IbmCloud {
     /// A client for one account.
     fn client(&self, settings: &AccountSettings) -> Result<client::Account, BadAccount> {
         let bad = |cause: String, remedy: &str| BadAccount { cause, remedy: remedy.to_owned() };
-        let key = self.key(settings)?;
+        let credential = self.credential(settings)?;
         let bad_endpoint = |error: BadEndpoint| bad(error.to_string(), "write it as https://host");
         let variable = |name: &str| self.env.text(name).map(str::to_owned);
         let mut endpoints = Endpoints::from_variables(variable).map_err(bad_endpoint)?;
@@ -83,10 +86,10 @@ impl IbmCloud {
         let permit = endpoints.permit(&self.egress).map_err(|error| bad(error.to_string(), "correct the endpoints"))?;
         let http = HttpClient::new(HttpSettings { proxies, ..HttpSettings::new(permit) })
             .map_err(|error| bad(error.to_string(), "correct it"))?;
-        Ok(client::Account::new(http, endpoints, key))
+        Ok(client::Account::new(http, endpoints, credential))
     }
 
-    fn key(&self, settings: &AccountSettings) -> Result<ApiKey, BadAccount> {
+    fn credential(&self, settings: &AccountSettings) -> Result<Credential, BadAccount> {
         let bad = |cause: String, remedy: &str| BadAccount { cause, remedy: remedy.to_owned() };
         let text = match &settings.key {
             Some(KeySource::File(path)) => files::read_text(path, KEY_BYTES_MAX).map_err(|error| {
@@ -97,8 +100,18 @@ impl IbmCloud {
                 Some(value) => Zeroizing::new(value.to_owned()),
                 None => return Err(bad(format!("{name} is not set"), "export the API key in it")),
             },
-            None => return Err(bad("api_key_file and api_key_env are not set".to_owned(), "set one of them")),
+            Some(KeySource::TokenFile(path)) => return Ok(Credential::TokenFile(path.clone())),
+            Some(KeySource::TrustedProfile(profile)) => {
+                let own = self.env.text(TOKEN_FILE_VARIABLE).map(PathBuf::from);
+                let token_files = own.into_iter().chain(COMPUTE_TOKEN_FILES.map(PathBuf::from)).collect();
+                return Ok(Credential::TrustedProfile { profile: profile.clone(), token_files });
+            }
+            None => {
+                let cause = "none of api_key_file, api_key_env, iam_token_file and trusted_profile is set".to_owned();
+                return Err(bad(cause, "set one of them"));
+            }
         };
-        ApiKey::parse(&text).map_err(|error| bad(error.to_string(), "check the source of the key"))
+        let key = ApiKey::parse(&text).map_err(|error| bad(error.to_string(), "check the source of the key"))?;
+        Ok(Credential::Key(key))
     }
 }

@@ -37,7 +37,7 @@ fn account() -> Member {
     let key = ApiKey::parse("key").unwrap();
     let client = client::Account::new(HttpClient::in_process(sim.service()), endpoints, key);
     let connector = AccountConnector::new(Arc::new(IbmAccount::new("main", Some(Arc::new(client)))));
-    let (account, used_from) = (ACCOUNT.to_owned(), Vec::new());
+    let (account, used_from) = (ACCOUNT.to_owned(), trueup_core::world::MemberRule::default());
     let source = ClusterSource::Cloud { provider: Provider::Ibm, account, used_from };
     Member { source, ..member("ibm:main", connector) }
 }

@@ -7,7 +7,7 @@ use super::crn::Crn;
 use super::endpoints::{Endpoints, IbmService};
 use super::error::{CloudError, Problem};
 use super::inventory::{self, Inventory};
-use super::key::ApiKey;
+use super::key::Credential;
 use super::power::Workspace;
 use super::resource::IbmResource;
 use super::session::Session;
@@ -35,8 +35,8 @@ pub struct Which<'w> {
 }
 
 impl Account {
-    pub fn new(http: HttpClient, endpoints: Endpoints, key: ApiKey) -> Self {
-        Self { session: Session::new(http, endpoints, key), parents: Mutex::default() }
+    pub fn new(http: HttpClient, endpoints: Endpoints, credential: impl Into<Credential>) -> Self {
+        Self { session: Session::new(http, endpoints, credential.into()), parents: Mutex::default() }
     }
 
     /// The id of the account, as the token says it.
@@ -143,6 +143,7 @@ impl Account {
     /// # Errors
     /// See [`CloudError::may_have_arrived`].
     pub async fn attach_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        self.session.note_own_change(crn);
         write::attach(&self.session, token, crn, names).await
     }
 
@@ -151,6 +152,7 @@ impl Account {
     /// # Errors
     /// See [`CloudError::may_have_arrived`].
     pub async fn replace_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        self.session.note_own_change(crn);
         write::replace(&self.session, token, crn, names).await
     }
 
@@ -159,6 +161,7 @@ impl Account {
     /// # Errors
     /// See [`CloudError::may_have_arrived`].
     pub async fn detach_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        self.session.note_own_change(crn);
         write::detach(&self.session, token, crn, names).await
     }
 

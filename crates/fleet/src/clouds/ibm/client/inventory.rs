@@ -117,7 +117,11 @@ pub(super) async fn read(session: &Session) -> Result<Inventory, CloudError> {
     gathered.place_balancers();
     gathered.leave_default_groups_out();
     match tags {
-        Ok(tags) => gathered.tag(session, &tags).await,
+        Ok(mut tags) => {
+            // What was changed from here a moment ago is asked of the tagging service itself.
+            tags.retain(|crn, _| !session.is_own_change(crn));
+            gathered.tag(session, &tags).await;
+        }
         Err(error) => gathered.leave_out(&error, |resource| resource.kind.is_taggable()),
     }
     let Gathered { mut resources, mut missing, balancer_subnets: _, default_groups: _ } = gathered;

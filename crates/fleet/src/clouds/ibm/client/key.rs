@@ -1,18 +1,100 @@
-//! The API key and the tokens it buys: used, never shown.
+//! The credentials of an account and the tokens they buy: used, never shown.
 //!
 //! Invariant: nothing here implements `Display` or `Serialize`, and `Debug` prints no content; the bytes are
 //! overwritten when dropped.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use http::HeaderValue;
 use serde::Deserialize;
+use zeroize::Zeroizing;
 
+use super::session::escaped;
 use trueup_net::SecretText;
 
 /// An IBM Cloud API key.
 #[derive(Clone)]
 pub struct ApiKey(SecretText);
+
+/// How a client gets its access tokens.
+#[derive(Debug, Clone)]
+pub enum Credential {
+    Key(ApiKey),
+    /// A file with an access token, which another program keeps current. It is read again every [`TOKEN_FILE_FOR`].
+    TokenFile(PathBuf),
+    /// A trusted profile, by name or id, for the compute resource token in the first of these files that can be read.
+    TrustedProfile {
+        profile: String,
+        token_files: Vec<PathBuf>,
+    },
+}
+
+/// How long the token of a file is used before the file is read again.
+pub(super) const TOKEN_FILE_FOR: Duration = Duration::from_secs(60);
+
+/// Where IBM Cloud mounts the token of a compute resource, as its own clients look for it.
+pub const COMPUTE_TOKEN_FILES: [&str; 3] = [
+    "/var/run/secrets/tokens/vault-token",
+    "/var/run/secrets/tokens/sa-token",
+    "/var/run/secrets/codeengine.cloud.ibm.com/compute-resource-token/token",
+];
+
+/// How ids of trusted profiles begin; anything else is a name.
+const PROFILE_ID: &str = "Profile-";
+
+/// What a credential is exchanged for a token with.
+pub(super) enum Exchange {
+    /// The form that is sent to IAM, and the secret in it.
+    Form { form: Zeroizing<String>, secret: SecretText },
+    /// The token itself.
+    Token(SecretText),
+}
+
+impl From<ApiKey> for Credential {
+    fn from(key: ApiKey) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl Credential {
+    /// Reads what is exchanged: files are read each time.
+    ///
+    /// # Errors
+    /// The file that cannot be read, without its content.
+    pub(super) fn exchange(&self) -> Result<Exchange, String> {
+        match self {
+            Self::Key(key) => {
+                let encoded = Zeroizing::new(escaped(key.expose()));
+                let grant =
+                    "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&response_type=cloud_iam&apikey=";
+                let form = Zeroizing::new(format!("{grant}{}", encoded.as_str()));
+                Ok(Exchange::Form { form, secret: key.0.clone() })
+            }
+            Self::TokenFile(path) => read_token(path).map(Exchange::Token),
+            Self::TrustedProfile { profile, token_files } => {
+                let token = token_files.iter().find_map(|path| read_token(path).ok());
+                let secret = token.ok_or("no compute resource token can be read; set CR_TOKEN_FILENAME")?;
+                let encoded = Zeroizing::new(escaped(secret.expose()));
+                let key = if profile.starts_with(PROFILE_ID) { "profile_id" } else { "profile_name" };
+                let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Acr-token";
+                let form = format!("{grant}&{key}={}&cr_token={}", escaped(profile), encoded.as_str());
+                Ok(Exchange::Form { form: Zeroizing::new(form), secret })
+            }
+        }
+    }
+}
+
+fn read_token(path: &Path) -> Result<SecretText, String> {
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.map_err(|error| format!("{} cannot be read: {}", path.display(), error.kind()))?;
+    let token = text.trim().trim_start_matches("Bearer ").trim();
+    match token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Err(format!("{} holds no token", path.display())),
+        false => Ok(SecretText::new(token)),
+    }
+}
 
 /// Why a text is no API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -53,7 +135,7 @@ impl ApiKey {
         Ok(Self(key))
     }
 
-    pub(super) fn expose(&self) -> &str {
+    fn expose(&self) -> &str {
         self.0.expose()
     }
 }
@@ -88,6 +170,47 @@ mod tests {
             let actual = ApiKey::parse(text);
             assert_eq!(actual.as_ref().map(ApiKey::expose), expected.as_ref().map(|key| *key), "case: {case}");
         }
+    }
+
+    /// The form that a credential sends, or the token it is.
+    fn exchanged(credential: &Credential) -> Result<String, String> {
+        credential.exchange().map(|exchange| match exchange {
+            Exchange::Form { form, .. } => form.to_string(),
+            Exchange::Token(token) => format!("token {}", token.expose()),
+        })
+    }
+
+    #[test]
+    fn each_credential_has_its_own_exchange() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("token");
+        std::fs::write(&file, "Bearer a.b.c\n").unwrap();
+        let profile = |profile: &str| Credential::TrustedProfile {
+            profile: profile.to_owned(),
+            token_files: vec![dir.path().join("absent"), file.clone()],
+        };
+        let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3A";
+        let cases = [
+            (
+                "a key",
+                Credential::Key(ApiKey::parse("k+1").unwrap()),
+                format!("{grant}apikey&response_type=cloud_iam&apikey=k%2B1"),
+            ),
+            ("a token", Credential::TokenFile(file.clone()), "token a.b.c".to_owned()),
+            (
+                "a profile by name",
+                profile("ops team"),
+                format!("{grant}cr-token&profile_name=ops%20team&cr_token=a.b.c"),
+            ),
+            ("a profile by id", profile("Profile-1"), format!("{grant}cr-token&profile_id=Profile-1&cr_token=a.b.c")),
+        ];
+        for (case, credential, expected) in cases {
+            assert_eq!(exchanged(&credential), Ok(expected), "case: {case}");
+        }
+        let absent = Credential::TokenFile(dir.path().join("absent"));
+        assert!(exchanged(&absent).unwrap_err().contains("cannot be read"));
+        std::fs::write(&file, " \n").unwrap();
+        assert!(exchanged(&Credential::TokenFile(file.clone())).unwrap_err().contains("holds no token"));
     }
 
     #[test]

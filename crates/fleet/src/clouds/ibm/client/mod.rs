@@ -39,5 +39,5 @@ pub use crn::Crn;
 pub use endpoints::{BadEndpoint, Endpoints, IbmService};
 pub use error::{CloudError, Problem};
 pub use inventory::{Inventory, Missing};
-pub use key::{ApiKey, BadKey};
+pub use key::{ApiKey, BadKey, COMPUTE_TOKEN_FILES, Credential};
 pub use resource::IbmResource;

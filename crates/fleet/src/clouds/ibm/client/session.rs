@@ -5,6 +5,7 @@
 //! - a write is sent once, whatever comes back;
 //! - every request is counted.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -19,12 +20,15 @@ use zeroize::Zeroizing;
 
 use super::endpoints::{Endpoints, IbmService};
 use super::error::{CloudError, Problem, looks_like_a_page, read_body};
-use super::key::{AccessToken, ApiKey};
+use super::key::{AccessToken, Credential, Exchange, TOKEN_FILE_FOR};
 use super::paging::Pages;
 use super::token::{Fitness, HeldToken};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_net::hide;
 use trueup_net::http::{Answer, HttpClient};
+use trueup_net::{SecretText, hide};
+
+/// How long after a change of tags from here the search index does not count for that resource.
+const OWN_CHANGE_FOR: Duration = Duration::from_secs(10 * 60);
 
 const USER_AGENT: &str = concat!("trueup/", env!("CARGO_PKG_VERSION"));
 
@@ -89,15 +93,34 @@ impl Got {
 pub(super) struct Session {
     http: HttpClient,
     endpoints: Endpoints,
-    key: ApiKey,
+    credential: Credential,
+    /// The secret of the last exchange, which must not come back in a message.
+    exchanged: std::sync::Mutex<Option<SecretText>>,
+    /// When the tags of a resource were last changed from here, by its CRN: the search index lags behind.
+    own_changes: std::sync::Mutex<BTreeMap<String, Instant>>,
     /// Held while a token is bought, so that many requests at once buy one.
     held: Mutex<Option<HeldToken>>,
     calls: AtomicU64,
 }
 
 impl Session {
-    pub(super) fn new(http: HttpClient, endpoints: Endpoints, key: ApiKey) -> Self {
-        Self { http, endpoints, key, held: Mutex::default(), calls: AtomicU64::new(0) }
+    pub(super) fn new(http: HttpClient, endpoints: Endpoints, credential: Credential) -> Self {
+        let exchanged = std::sync::Mutex::default();
+        let (held, own_changes) = (Mutex::default(), std::sync::Mutex::default());
+        Self { http, endpoints, credential, exchanged, own_changes, held, calls: AtomicU64::new(0) }
+    }
+
+    /// Notes that the tags of a resource are about to be changed from here.
+    pub(super) fn note_own_change(&self, crn: &str) {
+        let mut changes = self.own_changes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        changes.retain(|_, at| at.elapsed() < OWN_CHANGE_FOR);
+        changes.insert(crn.to_owned(), Instant::now());
+    }
+
+    /// Whether the tagging service itself has to be asked for the tags of a resource.
+    pub(super) fn is_own_change(&self, crn: &str) -> bool {
+        let changes = self.own_changes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        changes.get(crn).is_some_and(|at| at.elapsed() < OWN_CHANGE_FOR)
     }
 
     pub(super) fn endpoints(&self) -> &Endpoints {
@@ -210,10 +233,21 @@ impl Session {
     async fn buy(&self, tries_max: u32) -> Result<HeldToken, CloudError> {
         let url = format!("{}/identity/token", self.endpoints.base(IbmService::Iam, ""));
         let ask = Ask { method: Method::POST, ..Ask::get(IbmService::Iam, "get a token", url) };
+        let unusable = |what: String| ask.error(Problem::NotUnderstood(what));
+        let form = match self.credential.exchange().map_err(unusable)? {
+            Exchange::Form { form, secret } => {
+                self.note_secret(secret);
+                form
+            }
+            Exchange::Token(token) => {
+                let held = HeldToken::of(&token, TOKEN_FILE_FOR, Instant::now());
+                return held.map_err(|what| unusable(what.to_owned()));
+            }
+        };
         let mut tries = 0;
         loop {
             let asked_at = Instant::now();
-            let error = match self.send(&ask, None).await {
+            let error = match self.send_form(&ask, &form).await {
                 Ok(got) => {
                     return HeldToken::read(&got.body, asked_at)
                         .map_err(|what| ask.error(Problem::NotUnderstood(what.to_owned())));
@@ -228,9 +262,29 @@ impl Session {
         }
     }
 
+    fn note_secret(&self, secret: SecretText) {
+        *self.exchanged.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(secret);
+    }
+
     /// Sends one request, once.
     async fn send(&self, ask: &Ask, token: Option<&AccessToken>) -> Result<Got, CloudError> {
-        let request = self.request(ask, token)?;
+        let body = ask.body.as_ref().map(|body| ("application/json", Bytes::from(body.to_string())));
+        self.send_body(ask, token, body).await
+    }
+
+    /// Sends a form without a token, once.
+    async fn send_form(&self, ask: &Ask, form: &Zeroizing<String>) -> Result<Got, CloudError> {
+        let body = Bytes::from_owner(Zeroizing::new(form.as_bytes().to_vec()));
+        self.send_body(ask, None, Some(("application/x-www-form-urlencoded", body))).await
+    }
+
+    async fn send_body(
+        &self,
+        ask: &Ask,
+        token: Option<&AccessToken>,
+        body: Option<(&'static str, Bytes)>,
+    ) -> Result<Got, CloudError> {
+        let request = request(ask, token, body)?;
         self.calls.fetch_add(1, Ordering::Relaxed);
         let answer = self.http.send(request).await.map_err(|error| ask.error(Problem::NoAnswer(error)))?;
         let Answer { status, headers, body } = answer;
@@ -247,45 +301,15 @@ impl Session {
         Err(CloudError { request_id: request_id.or(said.trace), ..ask.error(problem) })
     }
 
-    fn request(&self, ask: &Ask, token: Option<&AccessToken>) -> Result<Request<Bytes>, CloudError> {
-        let mut request = Request::builder()
-            .method(ask.method.clone())
-            .uri(&ask.url)
-            .header(header::ACCEPT, "application/json")
-            .header(header::USER_AGENT, USER_AGENT);
-        if let Some(crn) = &ask.crn {
-            request = request.header(HeaderName::from_static("crn"), crn);
-        }
-        let body = match (token, &ask.body) {
-            (None, _) => {
-                request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-                Bytes::from_owner(self.form())
-            }
-            (Some(_), Some(body)) => {
-                request = request.header(header::CONTENT_TYPE, "application/json");
-                Bytes::from(body.to_string())
-            }
-            (Some(_), None) => Bytes::new(),
-        };
-        if let Some(token) = token {
-            request = request.header(header::AUTHORIZATION, &token.0);
-        }
-        request.body(body).map_err(|_| ask.error(Problem::NotUnderstood("the URL cannot be built".to_owned())))
-    }
-
-    fn form(&self) -> Zeroizing<Vec<u8>> {
-        let key = Zeroizing::new(utf8_percent_encode(self.key.expose(), UNRESERVED).to_string());
-        let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&response_type=cloud_iam&apikey=";
-        Zeroizing::new(format!("{grant}{}", key.as_str()).into_bytes())
-    }
-
     /// An endpoint that echoes what it was sent must not bring the key or the token into a message.
     fn without_secrets(&self, text: &str, token: Option<&AccessToken>) -> String {
         let bearer = token.and_then(|token| token.0.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
         // Of a token, each part alone as well: its claims identify a user.
         let parts = bearer.into_iter().flat_map(|token| token.split('.')).filter(|part| part.len() >= TOKEN_PART_MIN);
-        let key_as_sent = Zeroizing::new(escaped(self.key.expose()));
-        let secrets = [Some(self.key.expose()), Some(key_as_sent.as_str()), bearer].into_iter().flatten().chain(parts);
+        let exchanged = self.exchanged.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let as_sent = exchanged.as_ref().map(|secret| Zeroizing::new(escaped(secret.expose())));
+        let own = [exchanged.as_ref().map(SecretText::expose), as_sent.as_ref().map(|text| text.as_str()), bearer];
+        let secrets = own.into_iter().flatten().chain(parts);
         secrets.fold(text.to_owned(), |text, secret| hide(secret, &text))
     }
 
@@ -294,6 +318,29 @@ impl Session {
         let held = self.held.lock().await.clone();
         self.without_secrets(&printable(text, Charset::Unicode), held.as_ref().map(|held| &held.token))
     }
+}
+
+fn request(
+    ask: &Ask,
+    token: Option<&AccessToken>,
+    body: Option<(&'static str, Bytes)>,
+) -> Result<Request<Bytes>, CloudError> {
+    let mut request = Request::builder()
+        .method(ask.method.clone())
+        .uri(&ask.url)
+        .header(header::ACCEPT, "application/json")
+        .header(header::USER_AGENT, USER_AGENT);
+    if let Some(crn) = &ask.crn {
+        request = request.header(HeaderName::from_static("crn"), crn);
+    }
+    if let Some((content_type, _)) = &body {
+        request = request.header(header::CONTENT_TYPE, *content_type);
+    }
+    if let Some(token) = token {
+        request = request.header(header::AUTHORIZATION, &token.0);
+    }
+    let body = body.map(|(_, body)| body).unwrap_or_default();
+    request.body(body).map_err(|_| ask.error(Problem::NotUnderstood("the URL cannot be built".to_owned())))
 }
 
 /// A segment of a path or a value of a query.

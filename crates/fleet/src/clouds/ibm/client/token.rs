@@ -1,4 +1,4 @@
-//! An access token for an API key, and the account it speaks for.
+//! An access token, and the account it speaks for.
 //!
 //! Invariant: a token is renewed when four fifths of its life are over, and never used in its last seconds.
 
@@ -48,12 +48,19 @@ impl HeldToken {
     /// What is wrong with it, without a word of it.
     pub(super) fn read(body: &[u8], asked_at: Instant) -> Result<Self, &'static str> {
         let bought: Bought = serde_json::from_slice(body).map_err(|_| "no access_token and expires_in in it")?;
-        let account = account_of(bought.access_token.expose())?;
-        let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.expose()));
+        Self::of(&bought.access_token, Duration::from_secs(bought.expires_in), asked_at)
+    }
+
+    /// A token that holds for a while.
+    ///
+    /// # Errors
+    /// What is wrong with it, without a word of it.
+    pub(super) fn of(token: &SecretText, holds_for: Duration, asked_at: Instant) -> Result<Self, &'static str> {
+        let account = account_of(token.expose())?;
+        let bearer = Zeroizing::new(format!("Bearer {}", token.expose()));
         let mut header = HeaderValue::from_str(&bearer).map_err(|_| "the token cannot be sent as a header")?;
         header.set_sensitive(true);
-        let deletion_state = Duration::from_secs(bought.expires_in);
-        let (renew_at, ends_at) = (asked_at + deletion_state * 4 / 5, asked_at + deletion_state.saturating_sub(EARLY));
+        let (renew_at, ends_at) = (asked_at + holds_for * 4 / 5, asked_at + holds_for.saturating_sub(EARLY));
         Ok(Self { token: AccessToken(header), account, renew_at, ends_at })
     }
 

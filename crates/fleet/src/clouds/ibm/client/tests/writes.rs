@@ -31,6 +31,23 @@ async fn tags_are_attached_and_detached_by_name() {
     assert_eq!(tags(), ["a:1", "b:2", "owner:demo"]);
 }
 
+/// The search index lags: for ten minutes after a change from here the tagging service itself is asked.
+#[tokio::test(start_paused = true)]
+async fn tags_changed_from_here_are_read_from_the_tagging_service() {
+    let given = given();
+    given.account.attach_tags(&InFlight::for_test(), &vpc_crn(), &["env:x".to_owned()]).await.unwrap();
+    let asked = || calls_of(&given.sim, IbmPart::Tagging);
+    let attached = asked();
+    let inventory = given.account.read_inventory().await.unwrap();
+    let vpc = inventory.resources.iter().find(|resource| resource.id == "r006-1").unwrap();
+    assert!(serde_json::to_value(vpc).unwrap()["tags"].as_array().unwrap().contains(&json!("env:x")));
+    let first = asked() - attached;
+    tokio::time::advance(Duration::from_secs(10 * 60)).await;
+    given.account.read_inventory().await.unwrap();
+    let second = asked() - attached - first;
+    assert!(second < first, "the index counts again: {first}, then {second}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_inside_a_200_is_an_error() {
     let given = given();

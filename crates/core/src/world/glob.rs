@@ -27,6 +27,11 @@ impl Glob {
         &self.0
     }
 
+    /// Whether it can match more than one text.
+    pub fn is_glob(&self) -> bool {
+        self.0.contains(['*', '?'])
+    }
+
     /// Whether the pattern covers the text from its first character to its last.
     pub fn matches(&self, text: &str) -> bool {
         let mut pattern = self.0.chars();
