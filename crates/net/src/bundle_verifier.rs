@@ -40,12 +40,10 @@ impl BundleVerifier {
 
 /// Whether only the chain is what webpki refused. It checks the validity before that.
 fn is_about_the_chain(error: &Error) -> bool {
-    match error {
-        Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
-        // webpki's error type is not part of rustls' interface.
-        Error::InvalidCertificate(CertificateError::Other(other)) => format!("{:?}", other.0) == "CaUsedAsEndEntity",
-        _ => false,
-    }
+    let Error::InvalidCertificate(error) = error else { return false };
+    // webpki's error type is not part of rustls' interface.
+    let is_ca = |error: &CertificateError| matches!(error, CertificateError::Other(other) if format!("{:?}", other.0) == "CaUsedAsEndEntity");
+    *error == CertificateError::UnknownIssuer || is_ca(error)
 }
 
 impl ServerCertVerifier for BundleVerifier {

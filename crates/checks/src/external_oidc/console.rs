@@ -127,10 +127,10 @@ pub fn client(context: &CheckContext<'_>, component: &Component) -> Option<Rulin
     };
     let codes = if listed.is_some() { client_codes(status(context, component)) } else { Vec::new() };
     let is_bad = codes.iter().any(|code| matches!(code, Code::Degraded | Code::Unavailable));
-    let verdict = match verdict {
-        Verdict::Match if is_bad => Verdict::Degraded,
-        Verdict::Match if !codes.is_empty() => Verdict::RollingOut,
-        other => other,
+    let verdict = match (verdict == Verdict::Match, is_bad, codes.is_empty()) {
+        (true, true, _) => Verdict::Degraded,
+        (true, false, false) => Verdict::RollingOut,
+        (true, false, true) | (false, _, _) => verdict,
     };
     Some(Ruling::new(verdict).with_message(codes.into_iter().map(Code::as_str)))
 }

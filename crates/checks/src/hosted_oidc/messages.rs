@@ -1,6 +1,8 @@
 //! The one-line summary of each verdict. Where the state is not match, it ends with who has to do what, unless an action
 //! does it.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a subject has few of the verdicts; the last arm is the usual one")]
+
 use super::context::CheckContext;
 use super::facts::AuthenticationType;
 use super::hosted_cluster::HostedContext;

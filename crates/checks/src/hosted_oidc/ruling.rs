@@ -36,10 +36,8 @@ impl Ruling {
 
     /// The verdict's state; an object that only its name points to is listed until it is accepted.
     pub fn state(&self) -> State {
-        match self.verdict {
-            Verdict::Foreign if self.has(Code::NamePattern) => State::Unknown,
-            verdict => verdict.state(),
-        }
+        let is_hinted = self.verdict == Verdict::Foreign && self.has(Code::NamePattern);
+        if is_hinted { State::Unknown } else { self.verdict.state() }
     }
 
     /// All codes as plans spell them, sorted.
