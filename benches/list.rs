@@ -30,7 +30,9 @@ use server::http::Request;
 use server::real::{RealServer, User};
 use trueup_core::decode::Digester;
 use trueup_core::world::{Content, World};
-use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
+use trueup_fleet::connect::{
+    Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places, PluginPolicy,
+};
 use trueup_fleet::observe::{Epoch, Observer, ObserverSetup, Ports, ProcessJitter, VersionFloor, WallClock, outbox};
 
 /// The argument that makes this program the measured process.
@@ -158,7 +160,8 @@ async fn list(kubeconfig: PathBuf) -> (f64, usize) {
     let env = Env::new(Vec::<(String, String)>::new());
     let access = Kubeconfig::read(&Places::new(Some(&kubeconfig), &env)).expect("the server wrote it");
     let access = access.access("admin").expect("there is an admin");
-    let connector = KubeconfigConnector::new(access, Impersonation::default(), env, Arc::new(Timestamp::now));
+    let connector =
+        KubeconfigConnector::new(access, Impersonation::default(), env, &PluginPolicy::Any, Arc::new(Timestamp::now));
     let connection = connector.connect().await.expect("the server is there");
     let (sender, mut inbox) = outbox();
     let mut observer = Observer::new(ObserverSetup {
