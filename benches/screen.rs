@@ -57,7 +57,8 @@ fn main() {
         let rows = findings(count);
         let before = support::resident_bytes();
         let start = Instant::now();
-        let update = Update { findings: rows.clone(), clusters: [(guest(), Some(cluster()))].into() };
+        let update =
+            Update { findings: rows.clone(), clusters: [(guest(), Some(cluster()))].into(), ..Update::default() };
         let made = start.elapsed();
         bench.take(What::Data(Box::new(update)));
         println!(
@@ -106,6 +107,7 @@ fn measure(bench: &mut Bench, rows: &BTreeMap<Arc<SubjectId>, Option<Arc<Current
         bench.take(What::Data(Box::new(Update {
             findings: [(subject, Some(Arc::new(held)))].into(),
             clusters: BTreeMap::new(),
+            ..Update::default()
         })));
     });
     println!("  a row that changes: {changes}");

@@ -18,7 +18,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use trueup_checks::external_oidc::{
-    Answer, AuthSpec, CaBundle, Checked, Gate, Gates, Identity, Inputs, Presence, SpecVerdict, Token, check, login,
+    Answer, AuthSpec, CaBundle, Checked, Gate, Gates, Identity, Inputs, Presence, Provenance, References, SpecVerdict,
+    Token, check, login,
 };
 
 use crate::support::http::Request;
@@ -154,6 +155,9 @@ fn checked(spec: &AuthSpec, ca: &str) -> Checked {
     let lookup = |_: &str| CaBundle::Text(ca);
     check(&Inputs {
         authentication: spec,
+        provenance: Provenance::Stored,
+        unknown_fields: &[],
+        references: References::OpenshiftConfig,
         clients: &[],
         gates: &newest(),
         ca: &lookup,

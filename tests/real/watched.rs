@@ -53,7 +53,7 @@ fn watch(workloads: &Workloads) -> Live {
         namespaces: Vec::new(),
     };
     Live::new(LiveSetup {
-        domains: vec![Box::new(Kubeconfigs)],
+        domains: vec![Box::new(Kubeconfigs::default())],
         members: vec![member],
         resolver: Box::new(NoGuests),
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), Digester::new(&[1; 32])),

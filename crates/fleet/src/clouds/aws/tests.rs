@@ -288,7 +288,7 @@ async fn the_users_own_endpoints_take_the_place_of_those_a_cluster_names() {
     ];
     for (case, profile, env, expected) in cases {
         std::fs::write(&config, profile).unwrap();
-        let (hosts, outcome) = hosts_asked(cluster.clone(), &env, Egress::default()).await;
+        let (hosts, outcome) = hosts_asked(cluster.clone(), &env, Egress::default(), NAMED).await;
         assert_eq!(hosts.iter().map(String::as_str).collect::<Vec<_>>(), expected, "case: {case}: {outcome}");
         assert!(outcome.contains("[egress] allow = [\\\"sts.attacker.example:443\\\"]"), "case: {case}: {outcome}");
     }
