@@ -227,8 +227,8 @@ impl Recorder {
         let mut buffer = Buffer::empty(AREA);
         self.hits = view(&self.model, &self.appearance, AREA, &mut buffer).hits;
         let file = |end: &str| Path::new(FOLDER).join(format!("{name}.{end}"));
-        std::fs::write(file("txt"), capture::text(&buffer))?;
-        std::fs::write(file("svg"), capture::svg(&buffer, &capture::Palette::DARK))
+        std::fs::write(file("txt"), &*capture::text(&buffer))?;
+        std::fs::write(file("svg"), &*capture::svg(&buffer, &capture::Palette::DARK))
     }
 }
 
