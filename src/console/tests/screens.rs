@@ -10,7 +10,7 @@ use super::fixtures;
 use crate::console::event::What;
 use crate::console::model::{Run, RunState};
 use crate::console::task::{ObjectSheet, Stage as Step, TaskReply, Tried};
-use crate::console::testing::{TestConsole, after, ago, now};
+use crate::console::testing::{TestConsole, after, ago};
 use crate::console::theme::GlyphSet;
 use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
 use trueup_core::engine::journal::VerifiedState;
@@ -474,8 +474,6 @@ fn frame() -> States {
             }),
         ),
         ("read-only", TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
-        ("a wrong clock", full(|stage| clocks(stage, &[("mgmt-eu", 9 * 86_400), ("mgmt-us", 9 * 86_400)]))),
-        ("two wrong clocks", full(|stage| clocks(stage, &[("mgmt-eu", -185), ("mgmt-us", 9 * 86_400)]))),
         (
             "paused",
             full(|stage| {
@@ -487,16 +485,6 @@ fn frame() -> States {
         ("planning", typed("1 j r")),
         ("messages", full(messages)),
     ]
-}
-
-/// Servers whose clocks are this many seconds ahead.
-fn clocks(stage: &mut TestConsole, ahead: &[(&str, i64)]) {
-    let skew = |seconds: i64| {
-        let date = now() + jiff::SignedDuration::from_secs(seconds);
-        trueup_core::world::ClockSkew::measure(date, now(), std::time::Duration::ZERO)
-    };
-    let clocks = ahead.iter().map(|(name, seconds)| (ClusterName::new(*name), Some(skew(*seconds)))).collect();
-    stage.data(Update { clocks, ..Update::default() });
 }
 
 fn messages(stage: &mut TestConsole) {

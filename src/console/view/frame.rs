@@ -209,3 +209,28 @@ pub fn which_key(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         painter.line(inside.x, y, inside.width, &line);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::console::testing::{TestConsole, now};
+    use trueup_core::world::{ClockSkew, ClusterName};
+    use trueup_fleet::live::Update;
+
+    #[test]
+    fn the_header_shows_clocks_that_differ_until_they_agree() {
+        let skew =
+            |seconds: i64| ClockSkew::measure(now() + jiff::SignedDuration::from_secs(seconds), now(), Duration::ZERO);
+        let mut stage = TestConsole::full();
+        let mut header = |clocks: &[(&str, Option<i64>)]| {
+            let clocks = clocks.iter().map(|(name, seconds)| (ClusterName::new(*name), seconds.map(skew))).collect();
+            stage.data(Update { clocks, ..Update::default() });
+            stage.draw(120, 40).lines().next().unwrap_or_default().to_owned()
+        };
+        assert!(!header(&[]).contains("clock"));
+        assert!(header(&[("a", Some(9 * 86_400)), ("b", Some(9 * 86_400))]).contains("clock +9 d "));
+        assert!(header(&[("b", Some(-185))]).contains("clock +9 d of a, 1 more"));
+        assert!(!header(&[("a", None), ("b", None)]).contains("clock"));
+    }
+}

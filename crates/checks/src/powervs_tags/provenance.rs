@@ -1,7 +1,7 @@
 //! Whether a resource without ownership tags was made for the cluster that holds its id: rule 9 of the reference.
 //!
 //! Invariants: a resource that is older than the cluster, or that others have marked, is never taken for the cluster's own
-//! making; what can't be told apart is said with a code, and no such code is ticked.
+//! making; a doubt is reported with a code, and no such code is ticked.
 
 use std::collections::BTreeSet;
 

@@ -44,7 +44,7 @@ fn a_resource_that_a_living_cluster_uses_is_in_use() {
     let judged = going(reference(json!({ "id": "vpc" }))).judged();
     assert!(
         judged.about("subnet/sub@clusters/demo").starts_with("owned → delete"),
-        "what is in it is judged by itself"
+        "what is in it is judged on its own"
     );
     let lines = &judged.find(VPC).unwrap().explanation.evidence;
     assert!(lines.iter().any(|line| line.object == "mgmt IBMPowerVSCluster clusters/other"), "{lines:?}");

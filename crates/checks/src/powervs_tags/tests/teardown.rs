@@ -249,5 +249,5 @@ fn a_fleet_without_a_single_cluster_makes_no_orphan_deletable() {
     assert_eq!(orphan(empty()), "orphan → delete offered no-owner blocked:empty-set");
     let mut nobody = empty();
     nobody.fleet.members.remove("mgmt");
-    assert_eq!(orphan(nobody), "unknown fleet-incomplete", "nobody was asked");
+    assert_eq!(orphan(nobody), "unknown fleet-incomplete", "no cluster was asked");
 }

@@ -57,7 +57,7 @@ pub(super) fn put_tags_back(applied: Applied<'_>, look: &Look) -> Result<Inverse
     Ok(Inverse { action, not_restored: Vec::new() })
 }
 
-/// What was remembered with the tags, taken back with them; nothing where nothing was.
+/// What was remembered with the tags, undone with them; nothing where nothing was.
 fn forget(applied: Applied<'_>, set: &[String], remove: &[String]) -> Option<Remember> {
     let Applied { entry, done, sent } = applied;
     let memory = entry.actions.iter().find(|one| one.id == memory_of(&done.id) && may_be_done(&one.standing))?;
