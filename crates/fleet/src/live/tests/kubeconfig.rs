@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use trueup_checks::kubeconfig::Kubeconfigs;
-use trueup_checks::kubeconfig::testing::{Config, DEMO, config, given, minutes, target};
+use trueup_checks::kubeconfig::testing::{Config, DEMO, config, given, minutes, unowned_target};
 use trueup_checks::testing::now;
 
 use super::*;
@@ -21,6 +21,11 @@ fn server() -> SimCluster {
     for mut object in given().fleet.members["mgmt"].objects.clone() {
         let metadata = object["metadata"].as_object_mut().unwrap();
         metadata.retain(|field, _| field != "uid" && field != "resourceVersion");
+        // The server gives the control plane, which comes first, a uid of its own.
+        if let Some(owners) = metadata.get_mut("ownerReferences") {
+            let plane = sim.object("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane", "team-a/demo").unwrap();
+            owners[0]["uid"] = plane["metadata"]["uid"].clone();
+        }
         sim.seed(object).unwrap();
     }
     sim
@@ -88,7 +93,7 @@ async fn a_verdict_changes_at_the_instant_it_should_with_no_word_from_the_server
 #[tokio::test(start_paused = true)]
 async fn a_secret_of_the_type_is_found_in_a_namespace_without_clusters() {
     let sim = server();
-    let mut orphan = target("team-z", "gone", &config()).0;
+    let mut orphan = unowned_target("team-z", "gone", &config()).0;
     orphan["metadata"].as_object_mut().unwrap().retain(|field, _| field != "uid" && field != "resourceVersion");
     sim.seed(orphan).unwrap();
     let mut live = watch(&sim);
