@@ -15,14 +15,18 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
     problems.extend(table.unknown_keys(&KNOWN_KEYS));
     let target = problems.keep_given(table.take_table("publish"))?;
     problems.extend(target.unknown_keys(&TARGET_KEYS));
-    let file = problems.keep_given(take_path(target, "file", folder)).map(PublishTarget::File);
-    let config_map = problems.keep_given(take_config_map(target));
+    let (file, config_map) = (take_path(target, "file", folder), take_config_map(target));
+    let is_readable = file.is_ok() && config_map.is_ok();
+    let file = problems.keep_given(file).map(PublishTarget::File);
+    let config_map = problems.keep_given(config_map);
     match (file, config_map) {
         (Some(target), None) | (None, Some(target)) => Some(target),
         (Some(_), Some(_)) => {
             problems.push(target.problem("`publish` in [journal] takes one of `file` and `configmap`, and has both"));
             None
         }
+        // A key that cannot be read has its own problem.
+        (None, None) if !is_readable => None,
         (None, None) => {
             problems.push(target.problem("`publish` in [journal] needs one of `file` and `configmap`"));
             None

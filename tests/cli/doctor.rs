@@ -28,7 +28,7 @@ fn a_failed_check_has_a_remedy_and_is_exit_3() {
     fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
     add(dir.path(), &[("home/.config/trueup/config.toml", "colour = true\n"), ("clusters/mgmt/x.yaml", "a: [")]);
     insta::assert_snapshot!(doctor(&dir, &[]), @r##"
-!! config       $TMP/home/.config/trueup/config.toml:1: unknown key `colour` in the config; known are clusters, policy, safety, domains, accept, clouds, egress, console
+!! config       $TMP/home/.config/trueup/config.toml:1: unknown key `colour` in the config; known are clusters, policy, safety, domains, accept, clouds, egress, exec, budgets, journal, console
 !! state folder $TMP/home/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/home/.local/state/trueup
 ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! snapshot     $TMP/clusters/mgmt/x.yaml:1: is not valid YAML from here on: fix or remove it

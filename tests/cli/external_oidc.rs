@@ -58,13 +58,13 @@ fn a_switch_with_one_node_behind_waits_and_plans_no_delete() {
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-berlin  stage  snapshot
-  + missing Authentication            openshift-console/console                           missing     400d  openshift-console/console does not use the client that is listed for it
-  x blocked CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  blocks-oidc 400d  RoleBindingRestrictions are not enforced with OIDC: payments/no-service-accounts, payments/only-team-members
-  o stale   KubeAPIServer             cluster                                             rolling-out       2 of 3 nodes are on external OIDC alone; waiting for master-2 to go from revision 13 to 14
-  ~ drift   Secret                    openshift-console/console-oauth-config              drift       400d  the console's copy of the console's client secret differs from its source
-  = ok      30
+  + missing Authentication            openshift-console/console                           missing     400d  openshift-console/console does not use the client that is listed for it; the console operator has to switch; see the client's conditions
+  x blocked CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  blocks-oidc 400d  RoleBindingRestrictions are not enforced with OIDC: payments/no-service-accounts, payments/only-team-members; replace them with RBAC, then delete them
+  o stale   KubeAPIServer             cluster                                             rolling-out       2 of 3 nodes are on external OIDC alone; waiting for master-2 to go from revision 13 to 14; wait until every replica or node has the new version
+  ~ drift   Secret                    openshift-console/console-oauth-config              drift       400d  the console's copy of the console's client secret differs from its source; the console operator has to copy it
+  = ok      36
 
-1 cluster; 34 findings: 30 ok, 1 missing, 1 drift, 1 stale, 1 blocked; 0 actions
+1 cluster; 40 findings: 36 ok, 1 missing, 1 drift, 1 stale, 1 blocked; 0 actions
 ----- stderr
 ----- exit 3
 "##);
@@ -77,11 +77,11 @@ fn a_spec_that_kube_apiserver_refuses_is_an_error_although_admission_accepted_it
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-paris  stage  snapshot
-  ! error   Authentication  cluster  kas-would-refuse 400d  accepted, and kube-apiserver would not start with it: spec.oidcProviders[0].claimValidationRules[1].requiredClaim.claim: a rule before requires the same claim
-  o stale   KubeAPIServer   cluster  rolling-out            0 of 3 nodes are on external OIDC alone; revision 22 fails on master-0: OperandFailedFallback: fallback to last-known-good revision 20 took place after: kube-apiserver is not starting
-  = ok      31
+  ! error   Authentication  cluster  kas-would-refuse 400d  accepted, and kube-apiserver would not start with it: spec.oidcProviders[0].claimValidationRules[1].requiredClaim.claim: a rule before requires the same claim; correct Authentication/cluster
+  o stale   KubeAPIServer   cluster  rolling-out            0 of 3 nodes are on external OIDC alone; revision 22 fails on master-0: OperandFailedFallback: fallback to last-known-good revision 20 took place after: kube-apiserver is not starting; wait until every replica or node has the new version
+  = ok      37
 
-1 cluster; 33 findings: 31 ok, 1 stale, 1 error; 0 actions
+1 cluster; 39 findings: 37 ok, 1 stale, 1 error; 0 actions
 ----- stderr
 ----- exit 3
 "##);
@@ -94,29 +94,30 @@ fn a_reverted_cluster_shows_missing_and_leftover_objects_and_their_controller() 
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-lisbon  stage  snapshot
-  + missing APIService      v1.user.openshift.io                                 missing             the OAuth server is asked for, and this is missing
-  - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that is no longer listed
+  + missing APIService      v1.user.openshift.io                                 missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
+  ! error   Authentication  cluster                                              degraded      400d  the authentication operator says: ExternalOIDCControllerDegraded; correct what the condition names
+  - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that is no longer listed; the console operator has to switch; see the client's conditions
   - extra   ConfigMap       openshift-config-managed/auth-config                 extra         400d  exists but is not expected
-  + missing ConfigMap       openshift-config-managed/oauth-openshift             missing             the OAuth server is asked for, and this is missing
+  + missing ConfigMap       openshift-config-managed/oauth-openshift             missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
   - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that is no longer expected
   - extra   ConfigMap       openshift-kube-apiserver/auth-config                 extra         400d  exists but is not expected
-  + missing Deployment      openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  x blocked KubeAPIServer   cluster                                              not-available       OIDC disabled; 3 of 3 nodes still use it
-  ~ drift   KubeAPIServer   cluster/observed-config                              drift               kube-apiserver would get other settings: admission-plugins, authentication-config-arg
-  + missing Route           openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  + missing Secret          openshift-authentication/v4-0-config-system-session  missing             the OAuth server is asked for, and this is missing
-  + missing Service         openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  + missing ServiceAccount  openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
-  = ok      21
+  + missing Deployment      openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
+  x blocked KubeAPIServer   cluster                                              not-available       OIDC disabled; 3 of 3 nodes still use it; kube-apiserver's operator has to roll it out
+  ~ drift   KubeAPIServer   cluster/observed-config                              drift               kube-apiserver would get other settings: admission-plugins, authentication-config-arg, webhook-arg; kube-apiserver's operator has to roll it out
+  + missing Route           openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
+  + missing Secret          openshift-authentication/v4-0-config-system-session  missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
+  + missing Service         openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
+  + missing ServiceAccount  openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing; the authentication operator has to create it
+  = ok      26
 
-  [ ] T2 delete   ConfigMap openshift-config-managed/auth-config  oidc-not-wanted, undo: restore-from-backup
+  [x] a1 T3 delete   ConfigMap openshift-config-managed/auth-config  oidc-not-wanted, undo: restore-from-backup
          x operator-owned: the authentication operator looks after this (hand it over with manage = true); ExternalOIDCControllerDegraded=True SyncError: Delete "https://172.30.0.1:443/api/v1/namespaces/openshift-config-managed/configmaps/auth-config": context deadline exceeded
-  [ ] T2 delete   ConfigMap openshift-console/lisbon-ca  no-referrer, undo: restore-from-backup
-         x operator-owned: the console operator looks after this (hand it over with manage = true); no condition says why it hasn't
-  [ ] T2 delete   ConfigMap openshift-kube-apiserver/auth-config  oidc-not-wanted, undo: restore-from-backup
-         x operator-owned: kube-apiserver's operator looks after this (hand it over with manage = true); no condition says why it hasn't
+  [x] a2 T2 delete   ConfigMap openshift-console/lisbon-ca  no-referrer, undo: restore-from-backup
+         x operator-owned: the console operator looks after this (hand it over with manage = true); no condition says why
+  [x] a3 T3 delete   ConfigMap openshift-kube-apiserver/auth-config  oidc-not-wanted, undo: restore-from-backup
+         x operator-owned: kube-apiserver's operator looks after this (hand it over with manage = true); no condition says why
 
-1 cluster; 34 findings: 21 ok, 7 missing, 4 extra, 1 drift, 1 blocked; 3 actions: 3 delete; 3 blocked
+1 cluster; 40 findings: 26 ok, 7 missing, 4 extra, 1 drift, 1 error, 1 blocked; 3 actions: 3 delete; 3 blocked
 ----- stderr
 ----- exit 3
 "##);
@@ -129,28 +130,25 @@ fn leftovers_belong_to_the_operator_unless_the_config_enables_their_deletion() {
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-oslo  stage  snapshot
-  - extra   APIService                v1.oauth.openshift.io                               leftover  400d  external OIDC is available on every node, and this is still there
-  - extra   CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  removable 400d  no RoleBindingRestriction exists; upstream never removes the definition
-  - extra   Deployment                openshift-oauth-apiserver/apiserver                 leftover  400d  external OIDC is available on every node, and this is still there
-  - extra   Service                   openshift-oauth-apiserver/api                       leftover  400d  external OIDC is available on every node, and this is still there
-  - extra   ServiceAccount            openshift-oauth-apiserver/oauth-apiserver-sa        leftover  400d  external OIDC is available on every node, and this is still there
-  = ok      30
+  - extra   APIService      v1.oauth.openshift.io                         leftover 400d  external OIDC is available on every node, and this is still there
+  - extra   Deployment      openshift-oauth-apiserver/apiserver           leftover 400d  external OIDC is available on every node, and this is still there
+  - extra   Service         openshift-oauth-apiserver/api                 leftover 400d  external OIDC is available on every node, and this is still there
+  - extra   ServiceAccount  openshift-oauth-apiserver/oauth-apiserver-sa  leftover 400d  external OIDC is available on every node, and this is still there
+  = ok      36
 
-  [ ] T2 delete   APIService v1.oauth.openshift.io  oidc-available, undo: restore-from-backup
+  [x] a1 T2 delete   APIService v1.oauth.openshift.io  oidc-available, undo: restore-from-backup
          x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
-  [ ] T4 delete   CustomResourceDefinition rolebindingrestrictions.authorization.openshift.io  oidc-available, undo: restore-from-backup
-         x operator-owned: it comes with the release, and upstream never removes it (hand it over with manage = true)
-  [ ] T2 delete   Deployment openshift-oauth-apiserver/apiserver  oidc-available, undo: restore-from-backup
+  [x] a2 T2 delete   Deployment openshift-oauth-apiserver/apiserver  oidc-available, undo: restore-from-backup
          x dependency: a1 has to be done first and is blocked
-         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
-  [ ] T2 delete   Service openshift-oauth-apiserver/api  oidc-available, undo: restore-from-backup
-         x dependency: a3 has to be done first and is blocked
-         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
-  [ ] T2 delete   ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa  oidc-available, undo: restore-from-backup
-         x dependency: a3 has to be done first and is blocked
-         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); no condition says why
+  [x] a3 T2 delete   Service openshift-oauth-apiserver/api  oidc-available, undo: restore-from-backup
+         x dependency: a2 has to be done first and is blocked
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); no condition says why
+  [x] a4 T2 delete   ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa  oidc-available, undo: restore-from-backup
+         x dependency: a2 has to be done first and is blocked
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); no condition says why
 
-1 cluster; 35 findings: 30 ok, 5 extra; 5 actions: 5 delete; 5 blocked
+1 cluster; 40 findings: 36 ok, 4 extra; 4 actions: 4 delete; 4 blocked
 ----- stderr
 ----- exit 3
 "##);
@@ -160,20 +158,18 @@ ocp-oslo  stage  snapshot
 plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-oslo  stage  snapshot
-  - extra   APIService                v1.oauth.openshift.io                               leftover  400d  external OIDC is available on every node, and this is still there
-  - extra   CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  removable 400d  no RoleBindingRestriction exists; upstream never removes the definition
-  - extra   Deployment                openshift-oauth-apiserver/apiserver                 leftover  400d  external OIDC is available on every node, and this is still there
-  - extra   Service                   openshift-oauth-apiserver/api                       leftover  400d  external OIDC is available on every node, and this is still there
-  - extra   ServiceAccount            openshift-oauth-apiserver/oauth-apiserver-sa        leftover  400d  external OIDC is available on every node, and this is still there
-  = ok      30
+  - extra   APIService      v1.oauth.openshift.io                         leftover 400d  external OIDC is available on every node, and this is still there
+  - extra   Deployment      openshift-oauth-apiserver/apiserver           leftover 400d  external OIDC is available on every node, and this is still there
+  - extra   Service         openshift-oauth-apiserver/api                 leftover 400d  external OIDC is available on every node, and this is still there
+  - extra   ServiceAccount  openshift-oauth-apiserver/oauth-apiserver-sa  leftover 400d  external OIDC is available on every node, and this is still there
+  = ok      36
 
-  [x] T2 delete   APIService v1.oauth.openshift.io  oidc-available, undo: restore-from-backup
-  [ ] T4 delete   CustomResourceDefinition rolebindingrestrictions.authorization.openshift.io  oidc-available, undo: restore-from-backup
-  [x] T2 delete   Deployment openshift-oauth-apiserver/apiserver  oidc-available, undo: restore-from-backup
-  [x] T2 delete   Service openshift-oauth-apiserver/api  oidc-available, undo: restore-from-backup
-  [x] T2 delete   ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa  oidc-available, undo: restore-from-backup
+  [x] a1 T2 delete   APIService v1.oauth.openshift.io  oidc-available, undo: restore-from-backup
+  [x] a2 T2 delete   Deployment openshift-oauth-apiserver/apiserver  oidc-available, undo: restore-from-backup
+  [x] a3 T2 delete   Service openshift-oauth-apiserver/api  oidc-available, undo: restore-from-backup
+  [x] a4 T2 delete   ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa  oidc-available, undo: restore-from-backup
 
-1 cluster; 35 findings: 30 ok, 5 extra; 5 actions: 5 delete
+1 cluster; 40 findings: 36 ok, 4 extra; 4 actions: 4 delete
 ----- stderr
 ----- exit 2
 "##);

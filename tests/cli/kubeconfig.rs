@@ -101,17 +101,23 @@ plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 mgmt  prod  snapshot
   o stale   Secret  shops/behind-kubeconfig   expired          the EKS token expired 5m ago; its source Secret default/behind-outputs-kubeconfig is good: look at the controller that copies it
+  ~ drift   Secret  shops/fresh-kubeconfig    contract         it has no owner reference; its control plane should own it
   + missing Secret  shops/gone-kubeconfig     missing          the Secret does not exist; its source Secret default/gone-outputs-kubeconfig is good: look at the controller that copies it
   ~ drift   Secret  shops/moved-kubeconfig    endpoint-drift   it leads to https://elsewhere.eks.example:443, and the cluster is at https://moved.eks.example:443; its source Secret default/moved-outputs-kubeconfig leads to another endpoint than the cluster's: look at the provider
   ! error   Secret  shops/planted-kubeconfig  exec-refused     key value has exec, which is refused in a kubeconfig from a cluster; its source Secret default/planted-outputs-kubeconfig does not exist: look at the provider
   o stale   Secret  shops/stuck-kubeconfig    expired          the EKS token expired 15m ago; its source Secret default/stuck-outputs-kubeconfig ended too 15m ago: look at the provider
-  ! error   Secret  shops/unread-kubeconfig   source-invalid   the EKS token still works, but it will not be renewed; its source Secret default/unread-outputs-kubeconfig holds an unusable value in its key kubeconfig: look at the provider
-  = ok      1
+  ~ drift   Secret  shops/unread-kubeconfig   contract         it has no owner reference; its control plane should own it; its source Secret default/unread-outputs-kubeconfig holds an unusable value in its key kubeconfig: look at the provider
 
   [x] a1 T1 update   Secret shops/behind-kubeconfig  stale, undo: restore-from-backup
-  [x] a2 T1 create   Secret shops/gone-kubeconfig  missing, undo: delete-what-was-created
+  [x] a2 T3 patch    Secret shops/behind-kubeconfig  missing, undo: restore-from-backup
+  [x] a3 T3 patch    Secret shops/fresh-kubeconfig  missing, undo: restore-from-backup
+  [x] a4 T1 create   Secret shops/gone-kubeconfig  missing, undo: delete-what-was-created
+  [x] a5 T3 patch    Secret shops/moved-kubeconfig  missing, undo: restore-from-backup
+  [x] a6 T3 patch    Secret shops/planted-kubeconfig  missing, undo: restore-from-backup
+  [x] a7 T3 patch    Secret shops/stuck-kubeconfig  missing, undo: restore-from-backup
+  [x] a8 T3 patch    Secret shops/unread-kubeconfig  missing, undo: restore-from-backup
 
-1 cluster; 7 findings: 1 ok, 1 missing, 1 drift, 2 stale, 2 error; 2 actions: 1 create, 1 update
+1 cluster; 7 findings: 1 missing, 3 drift, 2 stale, 1 error; 8 actions: 1 create, 6 patch, 1 update
 ----- stderr
 ----- exit 2
 "##);
@@ -122,7 +128,7 @@ fn a_finding_is_explained_with_its_source_and_without_its_secrets() {
     let dir = fleet("s3cret");
     insta::assert_snapshot!(transcript(&dir, &["explain", "shops/behind-kubeconfig", "--from", "$TMP", "--utc"]), @r##"
 Secret shops/behind-kubeconfig in mgmt
-o stale, expired, behind-source
+o stale, expired, behind-source, contract, owner-missing
 the EKS token expired 5m ago; its source Secret default/behind-outputs-kubeconfig is good: look at the controller that copies it
 id: kubeconfig/mgmt/Secret/shops/behind-kubeconfig
 
@@ -168,6 +174,12 @@ REMEDY
         data:
       -   value: <680 bytes, EKS token, until at most 2026-11-16T09:55:00Z>
       +   value: <680 bytes, EKS token, until at most 2026-11-16T10:13:00Z>
+  [x] a2 patch Secret shops/behind-kubeconfig
+      tier T3, reason missing, undo: restore-from-backup
+      owned: label cluster.x-k8s.io/cluster-name=behind
+      owned: type cluster.x-k8s.io/secret
+        metadata:
+      +   ownerReferences: [{"apiVersion":"controlplane.cluster.x-k8s.io/v1beta1","controller":true,"kind":"CAPTControlPlane","name":"behind","uid":"p-behind"}]
 ----- stderr
 ----- exit 0
 "##);

@@ -17,7 +17,10 @@ guest-a  prod  snapshot
 
   [x] a1 T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
 
-2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; no findings in 1 cluster
+mgmt  prod  snapshot
+  = ok      1
+
+2 clusters; 3 findings: 2 ok, 1 extra; 1 action: 1 delete
 ----- stderr
 ----- exit 2
 "##);
@@ -39,12 +42,15 @@ fn verbose_lists_matches_and_colour_can_be_forced() {
 ESC[1mplan $IDESC[0m  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 ESC[1mguest-aESC[0m  prod  snapshot
-  ESC[32m= ok     ESC[0m Secret  openshift-config/client      referenced     41d  in use by an OIDC provider
-  ESC[35m- extra  ESC[0m Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
+  ESC[32m= ok     ESC[0m Secret         openshift-config/client      referenced     41d  in use by an OIDC provider
+  ESC[35m- extra  ESC[0m Secret         openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
 
   [x] a1 T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
 
-2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; no findings in 1 cluster
+ESC[1mmgmtESC[0m  prod  snapshot
+  ESC[32m= ok     ESC[0m HostedCluster  clusters/guest-a             valid               type OIDC, with warnings: client-secret-missing
+
+2 clusters; 3 findings: 2 ok, 1 extra; 1 action: 1 delete
 ----- stderr
 ----- exit 2
 "##);
@@ -63,7 +69,10 @@ guest-a  prod  snapshot
   [x] a1 T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
          x read-only: started with --read-only; leave the flag out to write
 
-2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; 1 blocked; no findings in 1 cluster
+mgmt  prod  snapshot
+  = ok      1
+
+2 clusters; 3 findings: 2 ok, 1 extra; 1 action: 1 delete; 1 blocked
 ----- stderr
 ----- exit 3
 "##);
@@ -86,7 +95,7 @@ Made 2026-11-16 10:00:00 UTC, valid until 2026-11-16 10:15:00 UTC, by trueup 0.1
 
 ## Actions
 
-| | id | tier | verb | cluster | target | reason | undo | blocked by |
+|  | id | tier | verb | cluster | target | reason | undo | blocked by |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 | x | a1 | T3 | delete | guest-a | Secret openshift-config/old-client | no-referrer | restore-from-backup |  |
 
@@ -101,11 +110,11 @@ no OIDC provider references it; labelled as an OIDC copy.
 - evidence 1: authentication type is OIDC (mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.type)
 - evidence 2: no provider names it (mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.oidcProviders)
 - evidence 3: Authentication/cluster does not reference it (guest-a Authentication cluster spec.oidcProviders)
-- evidence 4: HostedControlPlane lists every current OIDC client (guest-a Authentication cluster status.oidcClients)
+- evidence 4: no component uses a client that HostedControlPlane does not list (guest-a Authentication cluster status.oidcClients)
 - evidence 5: no APIServer, OAuth config refers to it (guest-a config.openshift.io/v1)
 - evidence 6: label hypershift.openshift.io/oidc-provider-managed=true; label hypershift.openshift.io/managed=true; fingerprint: exactly the key clientSecret, no owner (guest-a Secret openshift-config/old-client metadata.labels)
 
-As expected: 1.
+As expected: 2.
 ----- stderr
 ----- exit 2
 "##);
@@ -117,7 +126,8 @@ fn csv_has_one_row_per_finding() {
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "-o", "csv"]), @r##"
 id,domain,cluster,kind,namespace,name,state,verdict,codes,summary,actions
 hosted-oidc/guest-a/Secret/openshift-config/client,hosted-oidc,guest-a,Secret,openshift-config,client,match,referenced,,in use by an OIDC provider,
-hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,no OIDC provider references it; labelled as an OIDC copy,a1 delete
+hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,"no OIDC provider references it; labelled as an OIDC copy",a1 delete
+hosted-oidc/mgmt/HostedCluster/clusters/guest-a,hosted-oidc,mgmt,HostedCluster,clusters,guest-a,match,valid,client-secret-missing,"type OIDC, with warnings: client-secret-missing",
 ----- stderr
 ----- exit 2
 "##);
@@ -225,7 +235,7 @@ EVIDENCE
     mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.oidcProviders (version 11)
   3 Authentication/cluster does not reference it
     guest-a Authentication cluster spec.oidcProviders (version 21)
-  4 HostedControlPlane lists every current OIDC client
+  4 no component uses a client that HostedControlPlane does not list
     guest-a Authentication cluster status.oidcClients (version 21)
   5 no APIServer, OAuth config refers to it
     guest-a config.openshift.io/v1
@@ -263,7 +273,7 @@ trueup: explain: 2 findings match "client"; name one of: hosted-oidc/guest-a/Sec
 "##);
     insta::assert_snapshot!(transcript(&dir, &["explain", "old-cleint", "--from", "$TMP"]), @r##"
 ----- stderr
-trueup: explain: no finding matches "old-cleint"; similar ids: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
+trueup: explain: no finding matches "old-cleint"; similar ids: hosted-oidc/mgmt/HostedCluster/clusters/guest-a, hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
 ----- exit 1
 "##);
     let exact = "hosted-oidc/guest-a/Secret/openshift-config/client";
