@@ -12,7 +12,7 @@ const SKEW: &str = "the clock of guest-a is 9 d ahead of this machine";
 async fn a_server_with_another_time_blocks_its_deletes_and_is_named_by_plan_and_doctor() {
     let fleet = fleet().await;
     fleet.guest.advance(NINE_DAYS);
-    let args = ["plan", "--settle", "0s", "--domain", "hosted-oidc", "--kubeconfig", "$TMP/kubeconfig", "-o", "wide"];
+    let args = ["plan", "--settle", "0s", "--domain", "hosted-oidc", "--kubeconfig", "$TMP/kubeconfig"];
     let plan = trueup(fleet.dir.path(), &args);
     let said = text(&plan);
     assert_eq!(plan.status.code(), Some(3), "{said}");

@@ -91,7 +91,8 @@ fn states(plan: &Plan) -> Vec<(&str, &str)> {
 async fn a_live_guest_is_found_read_and_judged_like_a_recorded_one() {
     let fleet = fleet().await;
     let (plan, stderr, code) = plan(&fleet, &["--settle", "1s", "--domain", "hosted-oidc"]).await;
-    assert_eq!(states(&plan), [("client", "referenced"), ("old-client", "orphan-certain")], "{stderr}");
+    let expected = [("client", "referenced"), ("old-client", "orphan-certain"), ("guest-a", "valid")];
+    assert_eq!(states(&plan), expected, "{stderr}");
     let sources: Vec<(&str, &str)> =
         plan.targets.iter().map(|target| (target.cluster.as_str(), target.source.as_str())).collect();
     assert_eq!(sources, [("guest-a", "hosted"), ("mgmt", "kubeconfig")]);
@@ -126,7 +127,9 @@ async fn a_guest_without_read_permission_is_unknown_and_named() {
     let fleet = fleet().await;
     fleet.mgmt.remove("v1", "Secret", "clusters/guest-a-admin-kubeconfig").unwrap();
     let (plan, stderr, code) = plan(&fleet, &[]).await;
-    let mut of_clusters = plan.findings.iter().filter(|finding| finding.subject.kind != "Context");
+    // A HostedCluster is judged without its guest.
+    let of_guest = |kind: &str| !["Context", "HostedCluster"].contains(&kind);
+    let mut of_clusters = plan.findings.iter().filter(|finding| of_guest(&finding.subject.kind));
     assert!(plan.actions.is_empty() && of_clusters.all(|finding| finding.state.as_str() == "unknown"), "{stderr}");
     assert!(stderr.contains("guest-a"), "{stderr}");
     assert_eq!(code, 3);

@@ -139,7 +139,7 @@ fn json_is_the_plan_and_its_id_is_right() {
     let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json"]);
     let plan = trueup_core::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
     let states: Vec<&str> = plan.findings.iter().map(|finding| finding.state.as_str()).collect();
-    assert_eq!((states, plan.actions.len(), output.status.code()), (vec!["match", "extra"], 1, Some(2)));
+    assert_eq!((states, plan.actions.len(), output.status.code()), (vec!["match", "extra", "match"], 1, Some(2)));
 }
 
 #[test]

@@ -38,7 +38,8 @@ pub fn plan(input: &[u8]) {
     plan.remove("mark");
     let Ok(id) = canonical_digest(&Value::Object(plan.clone())) else { return };
     plan.insert("id".to_owned(), json!(id));
-    if let Ok(plan) = Plan::read(&Value::Object(plan).to_string()) {
+    // A field that this version does not know is lost, and with it the id: such a plan is refused as altered.
+    if let Some(plan) = Plan::read(&Value::Object(plan).to_string()).ok().filter(|plan| plan.verify_id().is_ok()) {
         let again = Plan::read(&plan.file_text());
         assert!(again.is_ok(), "a plan that was read and written is read again: {again:?}");
     }

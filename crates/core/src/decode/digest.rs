@@ -39,8 +39,13 @@ impl Digester {
     pub(super) fn base64_value(&self, text: &str, wanted: bool) -> (u32, Option<Digest>) {
         if has_blanks(text) {
             let folded: Zeroizing<String> = Zeroizing::new(text.split_ascii_whitespace().collect());
-            return self.base64_value(&folded, wanted);
+            return self.straight_value(&folded, wanted);
         }
+        self.straight_value(text, wanted)
+    }
+
+    /// The same without white space. Whatever else is in it is digested as it is.
+    fn straight_value(&self, text: &str, wanted: bool) -> (u32, Option<Digest>) {
         (decoded_length(text), wanted.then(|| self.digest(text.as_bytes())))
     }
 
@@ -79,6 +84,8 @@ mod tests {
         assert_eq!(straight.0, 11);
         assert_eq!(digester.base64_value("aGVsbG8g\n  d29ybGQ=\n", true), straight);
         assert_eq!(digester.plain_value("hello world", true), straight);
+        // Control characters are neither base64 nor white space.
+        assert_eq!(digester.base64_value("aGVs\u{1}\n", true).0, 3);
         assert_ne!(Digester::new(&[8; 32]).base64_value("aGVsbG8gd29ybGQ=", true), straight);
     }
 }
