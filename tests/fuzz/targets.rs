@@ -30,7 +30,7 @@ fn text(input: &[u8]) -> String {
     String::from_utf8_lossy(input).into_owned()
 }
 
-/// A plan as it is, and with the id that fits: whoever writes a plan can compute its id.
+/// A plan as it is, and with the id that fits: every writer of a plan can compute its id.
 pub fn plan(input: &[u8]) {
     let _ = Plan::read(&text(input));
     let Ok(Value::Object(mut plan)) = serde_json::from_slice::<Value>(input) else { return };

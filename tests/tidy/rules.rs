@@ -34,13 +34,14 @@ const PURE: &[&str] = &[
     "src/console/",
 ];
 
-/// IO inside a pure folder: the journal, the vault and the key of plan marks, the console's terminal and its loop, and the threads that share
-/// explanations among cores.
+/// IO inside a pure folder: the journal, the vault, the key of plan marks and the reader of their files, the console's terminal
+/// and its loop, and the threads that share explanations among cores.
 const IO: &[&str] = &[
     "crates/core/src/engine/journal/",
     "crates/core/src/engine/vault/",
     "crates/checks/src/judgements/explain.rs",
     "crates/core/src/engine/mark.rs",
+    "crates/core/src/files.rs",
     "src/console/terminal/",
     "src/console/run.rs",
     "src/console/reply_sender.rs",

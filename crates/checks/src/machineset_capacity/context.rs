@@ -79,7 +79,7 @@ impl<'a> FleetCatalogue<'a> {
         })
     }
 
-    /// A type as any answer about its region describes it, whoever asked.
+    /// A type as any answer about its region describes it, with any login.
     pub fn described(&self, region: &str, instance_type: &str) -> Option<(&'a Cluster, &'a InstanceType)> {
         let questions = self.questions().keys().filter(|question| question.region == region);
         questions.into_iter().find_map(|question| match self.catalogue(question).find(instance_type) {

@@ -56,7 +56,7 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
             fields: fields.iter().map(|field| (*field).to_owned()).collect(),
             digest: subject.pool.judged.to_string(),
         }),
-        // What another login was told may not be what this one would be.
+        // The answer to another login may not be the answer to this one.
         selected: ruling.from_catalogue.is_none(),
         diff: diff(&wrong),
         undo: Undo::RemoveWhatWasAdded,
