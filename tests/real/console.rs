@@ -1,6 +1,6 @@
 //! The console on real clusters, by keys alone: find an orphan, read why, plan, try, approve, watch, take it back.
 
-use super::desk::{AS_READER, Acting, Desk};
+use super::desk::{AS_READER, Acting, Desk, EGRESS};
 use crate::pty::{Program, Pty};
 
 /// Clears the line, then types the name: twice is the same as once.
@@ -8,8 +8,7 @@ const NAME: &str = "\x15guest-a";
 
 /// A console at a desk, when the guest's finding of this name is alone in the list and explained.
 fn console(desk: &Desk, name: &str, more: &[&str]) -> Pty {
-    std::fs::create_dir_all(desk.path("config/trueup")).unwrap();
-    std::fs::write(desk.path("config/trueup/config.toml"), "[safety]\nsettle = \"1s\"\n").unwrap();
+    desk.configure(&format!("[safety]\nsettle = \"1s\"\n{EGRESS}"));
     let program = Program::new(env!("CARGO_BIN_EXE_trueup"))
         .args(&["--utc", "--kubeconfig"])
         .arg(desk.path("kubeconfig"))

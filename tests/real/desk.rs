@@ -29,6 +29,9 @@ use crate::support::real::{Connection, RealServer, User};
 
 const NAMESPACE: &str = "openshift-config";
 
+/// What the guest's kubeconfig needs: the front is reached by plain http, and its management cluster over TLS.
+pub const EGRESS: &str = "[egress]\nguests = { \"guest-a\" = [\"http\", \"loopback\"] }\n";
+
 /// The pair, and what stands between.
 pub struct Acting {
     pub mgmt: RealServer,
@@ -107,7 +110,15 @@ pub struct Desk(TempDir);
 
 impl Desk {
     pub fn new(acting: &Acting) -> Self {
-        Self::with(&inline_kubeconfig(&acting.mgmt, "mgmt", "admin"))
+        let desk = Self::with(&inline_kubeconfig(&acting.mgmt, "mgmt", "admin"));
+        desk.configure(EGRESS);
+        desk
+    }
+
+    /// Writes the user's configuration file.
+    pub fn configure(&self, text: &str) {
+        std::fs::create_dir_all(self.path("config/trueup")).unwrap();
+        std::fs::write(self.path("config/trueup/config.toml"), text).unwrap();
     }
 
     pub fn with(kubeconfig: &str) -> Self {
@@ -120,14 +131,15 @@ impl Desk {
         self.0.path().join(name)
     }
 
-    /// The binary, in an empty environment but for the state folder. `$TMP` stands for the desk's folder.
+    /// The binary, in an empty environment but for its two folders. `$TMP` stands for the desk's folder.
     ///
     /// `TRUEUP_BIN` names another build of it, such as the one that is measured.
     pub fn command(&self, args: &[&str]) -> Command {
         let tmp = self.0.path().to_str().unwrap();
         let built = std::env::var_os("TRUEUP_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_trueup").into());
         let mut command = Command::new(built);
-        command.env_clear().env("XDG_STATE_HOME", self.path("state")).env("USER", "anna").current_dir("/");
+        command.env_clear().env("XDG_STATE_HOME", self.path("state")).env("XDG_CONFIG_HOME", self.path("config"));
+        command.env("USER", "anna").current_dir("/");
         command.args(args.iter().map(|arg| arg.replace("$TMP", tmp)));
         command
     }

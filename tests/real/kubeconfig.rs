@@ -57,8 +57,15 @@ fn secret(namespace: &str, name: &str, kind: &str, key: &str, config: &str) -> V
     })
 }
 
-/// CAPT's cluster `demo` in a namespace, at a place of its own, with a target of this age.
-async fn seed(at: &Connection, namespace: &str, host: &str, minutes_old: i64) {
+/// Whether a target has the owner reference that CAPT writes.
+#[derive(PartialEq)]
+enum Owner {
+    Plane,
+    None,
+}
+
+/// CAPT's cluster `demo` in a namespace, at a place of its own, with a target that is seven minutes old.
+async fn seed(at: &Connection, namespace: &str, host: &str, owner: Owner) {
     let namespace_object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });
     create(at, namespace_object).await;
     for (api_version, kind) in
@@ -68,8 +75,20 @@ async fn seed(at: &Connection, namespace: &str, host: &str, minutes_old: i64) {
         let metadata = json!({ "namespace": namespace, "name": "demo" });
         create(at, json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec })).await;
     }
-    let config = config(host, minutes_old);
-    create(at, secret(namespace, "demo-kubeconfig", "cluster.x-k8s.io/secret", "value", &config)).await;
+    let mut target = secret(namespace, "demo-kubeconfig", "cluster.x-k8s.io/secret", "value", &config(host, 7));
+    if owner == Owner::Plane {
+        target["metadata"]["ownerReferences"] = json!([plane_reference(at, namespace).await]);
+    }
+    create(at, target).await;
+}
+
+/// The controller reference to a namespace's control plane, as CAPT writes it.
+async fn plane_reference(at: &Connection, namespace: &str) -> Value {
+    let path = format!("/apis/controlplane.cluster.x-k8s.io/v1beta1/namespaces/{namespace}/captcontrolplanes/demo");
+    json!({
+        "apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "CAPTControlPlane", "name": "demo",
+        "uid": metadata(at, &path).await["uid"], "controller": true, "blockOwnerDeletion": true
+    })
 }
 
 fn planned(server: &RealServer) -> Plan {
@@ -109,8 +128,8 @@ async fn kubeconfigs_of_capt_are_judged_with_their_sources() {
     furnish_management(&at, &server).await;
     install_crd(&at, &definition("cluster.x-k8s.io", "Cluster", "clusters")).await;
     install_crd(&at, &definition("controlplane.cluster.x-k8s.io", "CAPTControlPlane", "captcontrolplanes")).await;
-    seed(&at, "team-a", "one.eks.example", 7).await;
-    seed(&at, "team-b", "two.eks.example", 7).await;
+    seed(&at, "team-a", "one.eks.example", Owner::Plane).await;
+    seed(&at, "team-b", "two.eks.example", Owner::None).await;
     create(&at, secret("default", "demo-outputs-kubeconfig", "Opaque", "kubeconfig", &config("one.eks.example", 1)))
         .await;
     // Of Cluster API's type, in a namespace without a cluster: the server's own selector finds it.
@@ -124,9 +143,14 @@ async fn kubeconfigs_of_capt_are_judged_with_their_sources() {
             "_/mgmt fresh",
             "kube-public/lost-kubeconfig expired contract label",
             "team-a/demo-kubeconfig behind-source",
-            "team-b/demo-kubeconfig wrong-cluster",
+            "team-b/demo-kubeconfig wrong-cluster contract owner-missing",
         ]
     );
+    let repair = plan.actions.iter().find(|action| action.verb().as_str() == "patch").unwrap();
+    assert_eq!((repair.target.namespace.as_deref(), u8::from(repair.tier)), (Some("team-b"), 3), "{repair:?}");
+    let diff = &repair.diff;
+    let owner = plane_reference(&at, "team-b").await;
+    assert!(diff.contains(owner["uid"].as_str().unwrap()), "the owner is that namespace's own: {diff}");
     let update = plan.actions.iter().find(|action| action.verb().as_str() == "update").unwrap();
     let source = metadata(&at, "/api/v1/namespaces/default/secrets/demo-outputs-kubeconfig").await;
     let bound = update.preconditions.source.as_ref().unwrap();
@@ -139,7 +163,10 @@ async fn kubeconfigs_of_capt_are_judged_with_their_sources() {
     merge(&at, path, json!({ "data": { "kubeconfig": null } })).await;
     let plan = planned(&server);
     assert_eq!(said(&plan)[2], "team-a/demo-kubeconfig source-invalid key");
-    assert!(plan.actions.iter().all(|action| action.verb().as_str() == "label"), "the target is left as it is");
+    let actions: Vec<_> =
+        plan.actions.iter().map(|action| (action.target.namespace.as_deref(), action.verb().as_str())).collect();
+    let expected = [(Some("kube-public"), "label"), (Some("team-b"), "patch")];
+    assert_eq!(actions, expected, "the target in team-a is left as it is");
 
     let renewed = STANDARD.encode(config("one.eks.example", 0));
     merge(&at, path, json!({ "data": { "kubeconfig": renewed } })).await;

@@ -132,6 +132,13 @@ async fn a_switch_needs_a_remaining_login_and_is_sealed_sent_and_undone() {
     assert_eq!(back["webhookTokenAuthenticator"], before["spec"]["webhookTokenAuthenticator"]);
 }
 
+async fn ask_for_issuer(at: &Connection, url: &str) {
+    let mut wanted = asked(json!(["a"]));
+    wanted["spec"]["oidcProviders"][0]["issuer"] =
+        json!({"issuerURL": url, "audiences": ["a"], "issuerCertificateAuthority": {"name": "idp-ca"}});
+    patch(at, AUTHENTICATION, MERGE, wanted).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_discovery_document_is_fetched_only_on_request() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else { return };
@@ -145,16 +152,25 @@ async fn a_discovery_document_is_fetched_only_on_request() {
     )
     .await;
     let desk = desk(&server, "admin");
+    let host = issuer.base.trim_start_matches("https://");
+    let refused = format!("[egress] allow = [\"{host}\"]");
+    ask_for_issuer(&at, &issuer.base).await;
+    let (unasked, _) = plan(&desk, &["--probe"]);
+    let evidence = &finding(&unasked).evidence;
+    assert!(
+        evidence.iter().any(|line| line.message.contains(&refused)),
+        "a cluster may not name loopback: {evidence:?}"
+    );
+    assert_eq!(issuer.asked.load(Ordering::SeqCst), 0, "nothing was sent to it");
+    let allow = format!("{CONFIG}[egress]\nallow = [\"{host}\", \"127.0.0.1:1\"]\n");
+    std::fs::write(desk.path("config.toml"), allow).unwrap();
     let cases = [
         ("the same issuer", issuer.base.clone(), "tried from here: ", None),
         ("a slash more", format!("{}/", issuer.base), "a slash at the end", Some("issuer-mismatch")),
         ("no server", "https://127.0.0.1:1".to_owned(), "connection refused", Some("discovery-unreachable")),
     ];
     for (case, url, message, code) in cases {
-        let mut wanted = asked(json!(["a"]));
-        wanted["spec"]["oidcProviders"][0]["issuer"] =
-            json!({"issuerURL": url, "audiences": ["a"], "issuerCertificateAuthority": {"name": "idp-ca"}});
-        patch(&at, AUTHENTICATION, MERGE, wanted).await;
+        ask_for_issuer(&at, &url).await;
         let before = issuer.asked.load(Ordering::SeqCst);
         let (quiet, _) = plan(&desk, &[]);
         assert_eq!(issuer.asked.load(Ordering::SeqCst), before, "case: {case}: nobody asked for it");
@@ -166,7 +182,7 @@ async fn a_discovery_document_is_fetched_only_on_request() {
         let is_listed =
             found.evidence.iter().any(|line| line.message.contains(message) && line.message.contains(&*url));
         assert!(is_listed, "case: {case}: {:?}", found.evidence);
-        let args = ["oidc", "render", "--probe", "--kubeconfig", "$TMP/kubeconfig"];
+        let args = ["oidc", "render", "--probe", "--kubeconfig", "$TMP/kubeconfig", "--config", "$TMP/config.toml"];
         let rendered = desk.run(&args);
         let text = said(&rendered);
         assert!(text.contains(message), "case: {case}: {text}");
