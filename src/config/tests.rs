@@ -111,6 +111,7 @@ memory_total = "2GiB"
 "#;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one config with every key, and what it comes to")]
 fn every_documented_setting_is_read() {
     let config = parse(WHOLE).unwrap();
     assert_eq!(config.settings.clusters.class_of(&ClusterName::new("stage-1"), None), RiskClass::Stage);
@@ -204,6 +205,7 @@ fn an_empty_file_means_the_defaults() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one config with every key, and what it comes to")]
 fn each_error_names_the_setting_and_the_fix() {
     let cases = [
         ("unknown table", "[safty]\n", "unknown key `safty` in the config; did you mean `safety`?"),

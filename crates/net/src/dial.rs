@@ -214,7 +214,7 @@ impl Dialer {
                 Ok(MaybeHttpsStream::Http(tcp.call(server).await?))
             }
             Route::Connect { proxy: url, auth } => {
-                let tunnel = Tunnel::new(url.clone(), self.to_proxy(&url)?);
+                let tunnel = Tunnel::new(url.clone(), self.into_proxy(&url)?);
                 let mut tunnel = match auth {
                     Some(auth) => tunnel.with_auth(auth),
                     None => tunnel,
@@ -222,7 +222,7 @@ impl Dialer {
                 tunnel.call(with_port(server)).await.map_err(|error| proxied(error.into()))
             }
             Route::Socks5 { proxy: url, auth } => {
-                let socks = SocksV5::new(url.clone(), self.to_proxy(&url)?.tcp);
+                let socks = SocksV5::new(url.clone(), self.into_proxy(&url)?.tcp);
                 let mut socks = match auth {
                     Some((user, password)) => socks.with_auth(user, password.expose().to_owned()),
                     None => socks,
@@ -234,7 +234,7 @@ impl Dialer {
     }
 
     /// The stream to a proxy. Where a Secret named the proxy, its addresses are checked like a server's.
-    fn to_proxy(self, proxy: &Uri) -> Result<ToProxy, EgressRefused> {
+    fn into_proxy(self, proxy: &Uri) -> Result<ToProxy, EgressRefused> {
         let checked = self.permit.check_proxy(proxy)?;
         Ok(ToProxy { tcp: tcp(CheckedResolver { lookup: self.lookup, checked }), tls: self.proxy_tls })
     }

@@ -72,8 +72,8 @@ pub fn discovery_code(fetched: &Fetched) -> Option<WarningCode> {
 pub enum Ready {
     /// With the connection to the cluster that holds the Secret, and the fleet's name of the cluster it leads to.
     Kubeconfig {
-        probe: KubeconfigProbe,
-        holder: Option<Connection>,
+        probe: Box<KubeconfigProbe>,
+        holder: Option<Box<Connection>>,
         leads_to: String,
     },
     Discovery(DiscoveryProbe),
@@ -107,8 +107,9 @@ impl Fleet {
 pub fn may_probe(live: &Live, subject: &SubjectId) -> Option<Ready> {
     Some(match allowed(live.domains(), subject, live.view())? {
         Probe::Kubeconfig(probe) => {
-            let (holder, leads_to) = (live.connection(&probe.cluster).cloned(), leads_to(live.view(), &probe));
-            Ready::Kubeconfig { probe, holder, leads_to }
+            let holder = live.connection(&probe.cluster).cloned().map(Box::new);
+            let leads_to = leads_to(live.view(), &probe);
+            Ready::Kubeconfig { probe: Box::new(probe), holder, leads_to }
         }
         Probe::Discovery(probe) => Ready::Discovery(probe),
     })
@@ -140,7 +141,7 @@ pub async fn probe_one(what: &Ready, session: &Session) -> ProbeResult {
             ProbeResult::Kubeconfig(Probed::NotTried(format!("{} is not connected", probe.cluster)))
         }
         Ready::Kubeconfig { probe: asked, holder: Some(holder), leads_to } => {
-            let KubeconfigProbe { cluster: _, namespace, secret, key, leads_to: _ } = asked;
+            let KubeconfigProbe { cluster: _, namespace, secret, key, leads_to: _ } = &**asked;
             let place = ProbePlace { namespace, secret, key };
             let origin = GuestOrigin {
                 cluster: leads_to.clone(),

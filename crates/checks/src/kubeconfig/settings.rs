@@ -28,7 +28,7 @@ impl Settings {
         let Some(text) = table.take_str(CREATION_TIMEOUT).map_err(|problem| vec![problem])? else {
             return Ok(Self::default());
         };
-        let problem = |why: String| vec![SettingsProblem::at(text.span(), &format!("`{CREATION_TIMEOUT}`: {why}"))];
+        let problem = |why: String| vec![SettingsProblem::at(text.span(), format!("`{CREATION_TIMEOUT}`: {why}"))];
         let timeout = parse_duration(text.get_ref()).map_err(|bad| problem(bad.to_string()))?;
         let timeout = SignedDuration::try_from(timeout).map_err(|_| problem("the duration is too long".to_owned()))?;
         Ok(Self { creation_timeout: Some(timeout) })

@@ -1,7 +1,5 @@
 //! Going back to the OAuth server is judged as fully as going away from it.
 
-#![expect(clippy::too_many_lines, reason = "tables of cases")]
-
 use serde_json::{Value, json};
 
 use super::*;

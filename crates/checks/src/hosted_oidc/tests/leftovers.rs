@@ -1,8 +1,6 @@
 //! What a former provider leaves in the control plane's namespace and in the console's: judged on its own, deletable,
 //! never selected.
 
-#![expect(clippy::too_many_lines, reason = "tables of cases")]
-
 use serde_json::{Value, json};
 
 use super::*;

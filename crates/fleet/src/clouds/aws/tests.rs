@@ -235,10 +235,11 @@ async fn this_machines_own_identity_is_not_sent_to_endpoints_a_cluster_names() {
     let allowed =
         || Egress::new(["sts", "ec2"].map(|name| HostPort::parse(&format!("{name}.attacker.example")).unwrap()));
     type Variables<'a> = &'a [(&'a str, &'a str)];
+    type Case<'a> = (&'a str, &'a str, Answers, Variables<'a>, Egress, &'a [&'a str]);
     let (theirs, aws) = (["ec2.attacker.example", "sts.attacker.example"], ["sts.us-east-1.amazonaws.com"]);
     let both_aws = ["ec2.us-east-1.amazonaws.com", "sts.us-east-1.amazonaws.com"];
     const OWN: &str = "credentials=own";
-    let cases: [(&str, &str, Answers, Variables<'_>, Egress, &[&str]); 7] = [
+    let cases: [Case<'_>; 7] = [
         ("the role of this process", OWN, Vec::new(), &irsa, Egress::default(), &aws),
         ("the user's own profile", OWN, Vec::new(), &own_profile, Egress::default(), &both_aws),
         ("a Secret with a role", NAMED, planted.clone(), &own_profile, Egress::default(), &both_aws),

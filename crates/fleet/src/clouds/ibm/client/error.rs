@@ -27,7 +27,7 @@ pub struct CloudError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("{0}")]
-    NoAnswer(HttpError),
+    NoAnswer(Box<HttpError>),
     #[error("{status}{}", said(code, message))]
     Refused { status: u16, code: String, message: String, retry_after: Option<Duration> },
     /// A `200` whose inner result is an error.
@@ -107,7 +107,7 @@ impl CloudError {
     pub fn remedy(&self) -> String {
         let service = self.service;
         match &self.problem {
-            Problem::NoAnswer(HttpError::NotReached(_)) => format!(
+            Problem::NoAnswer(error) if matches!(**error, HttpError::NotReached(_)) => format!(
                 "check the network, HTTPS_PROXY and the endpoint of {service} ([clouds.ibm.<alias>.endpoints] {})",
                 service.as_str()
             ),

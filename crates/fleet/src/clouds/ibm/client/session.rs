@@ -286,7 +286,7 @@ impl Session {
     ) -> Result<Got, CloudError> {
         let request = request(ask, token, body)?;
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let answer = self.http.send(request).await.map_err(|error| ask.error(Problem::NoAnswer(error)))?;
+        let answer = self.http.send(request).await.map_err(|error| ask.error(Problem::NoAnswer(Box::new(error))))?;
         let Answer { status, headers, body } = answer;
         let request_id = request_id(&headers).map(|id| self.without_secrets(&id, token));
         if status.is_success() {
