@@ -138,17 +138,24 @@ fn an_orphan_is_deleted_only_when_its_account_is_confirmed() {
     let plan = served.plan();
     let delete = action_on(&plan, "delete", "cos-quarry");
     assert_eq!((&delete["cluster"], &delete["selected"]), (&json!("ibm:try"), &json!(false)));
-    let action = delete["id"].as_str().unwrap();
-    let unnamed = served.apply(&plan, action, &["--confirm-cluster", "mgmt-us"]);
+    let (action, set) = (delete["id"].as_str().unwrap(), delete["group"].as_str().unwrap());
+    // What a dead cluster left is deleted in order: the VPC goes first.
+    let alone = served.apply(&plan, action, &["--confirm-cluster", "ibm:try"]);
+    assert_eq!(alone.code, Some(3), "{}", alone.err);
+    let first = action_on(&plan, "delete", "r006-quarry-vpc")["id"].as_str().unwrap();
+    assert!(alone.err.contains(&format!("depends on {first}, which is not selected")), "{}", alone.err);
+    let unnamed = served.apply(&plan, set, &["--confirm-cluster", "mgmt-us"]);
     assert_eq!(unnamed.code, Some(3), "{}", unnamed.err);
     assert!(
         unnamed.err.contains("ibm:try has a T4 action, which asks for --confirm-cluster ibm:try"),
         "{}",
         unnamed.err
     );
-    let named = served.apply(&plan, action, &["--confirm-cluster", "ibm:try"]);
+    let named = served.apply(&plan, set, &["--confirm-cluster", "ibm:try"]);
     assert_eq!(named.code, Some(0), "{}{}", named.out, named.err);
-    assert!(named.out.contains("delete ibm:try cos-instance quarry-cos (cos-quarry)"), "{}", named.out);
+    let place = |line: &str| named.out.find(line).unwrap_or_else(|| panic!("{line}: {}", named.out));
+    let network = place("delete ibm:try vpc quarry-vpc (r006-quarry-vpc)");
+    assert!(network < place("delete ibm:try cos-instance quarry-cos (cos-quarry)"), "{}", named.out);
     let left = served.plan();
     let is_left = |one: &Value| one["id"].as_str().unwrap().ends_with("cos-instance/cos-quarry@-");
     let verdict =
@@ -162,9 +169,9 @@ fn an_orphan_is_deleted_only_when_its_account_is_confirmed() {
 fn a_key_of_another_account_applies_nothing() {
     let mut served = served();
     let plan = served.plan();
-    let action = action_on(&plan, "delete", "cos-quarry")["id"].as_str().unwrap().to_owned();
+    let set = action_on(&plan, "delete", "cos-quarry")["group"].as_str().unwrap().to_owned();
     served.key = "not-this-accounts".to_owned();
-    let ran = served.apply(&plan, &action, &["--confirm-cluster", "ibm:try"]);
+    let ran = served.apply(&plan, &set, &["--confirm-cluster", "ibm:try"]);
     assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("no API key of the config is for ibm:try"), "{}", ran.err);
 }

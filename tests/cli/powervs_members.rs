@@ -81,7 +81,7 @@ fn the_file_of_an_account_names_and_declares_its_management_clusters() {
         .to_vec();
     let cases = [
         ("the fleet file declares", "", orphan.clone(), vec!["", ""]),
-        ("named", "management_clusters: [ mgmt-b ]\n", undeclared, vec!["fleet", "fleet"]),
+        ("named", "management_clusters: [ mgmt-b ]\n", undeclared, vec!["fleet", "dependency,fleet"]),
         (
             "named and declared",
             "management_clusters: [ \"mgmt-*\" ]\nmanagement_clusters_complete: true\n",

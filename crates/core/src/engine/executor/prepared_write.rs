@@ -204,9 +204,15 @@ impl PreparedWrite {
 
     /// Whether the object is already in the desired state.
     pub fn is_fulfilled(&self, kind: &str, reading: &Reading) -> bool {
+        let is_deleting = matches!(reading, Reading::Present(seen) if seen.deleting);
+        !is_deleting && self.is_written(kind, reading)
+    }
+
+    /// Whether the object holds what was sent, also while the object is being deleted.
+    pub fn is_written(&self, kind: &str, reading: &Reading) -> bool {
         let Reading::Present(seen) = reading else { return false };
         let same = self.bound().is_none_or(|bound| bound.uid == seen.uid);
-        same && !seen.deleting && self.patch().is_some_and(|patch| patch.is_in(kind, seen))
+        same && self.patch().is_some_and(|patch| patch.is_in(kind, seen))
     }
 
     /// Old and new labels and annotations, for undo; `None` without changes.

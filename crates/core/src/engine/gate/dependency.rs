@@ -1,4 +1,7 @@
-//! The dependency gate: what has to be done first must be selected and able to run.
+//! The dependency gate: what has to be done first must be able to run, and be selected with what needs it.
+//!
+//! An action that is not selected is not blocked by another one that is not selected: both can be chosen together (a group).
+//! Whether they are is decided at admission.
 
 use super::{Blocked, Candidate, GateName, Gated, Need, blocked};
 
@@ -6,15 +9,15 @@ use super::{Blocked, Candidate, GateName, Gated, Need, blocked};
 pub fn dependency(candidates: &[Candidate<'_>], gated: &mut [Gated]) {
     let runnable = runnable(candidates, gated);
     for (candidate, gated) in candidates.iter().zip(gated) {
-        let refusals = candidate.needs.iter().filter_map(|need| refusal(need, candidates, &runnable));
+        let refusals = candidate.needs.iter().filter_map(|need| refusal(candidate, need, candidates, &runnable));
         gated.blocked_by.extend(refusals);
     }
 }
 
-fn refusal(need: &Need, candidates: &[Candidate<'_>], runnable: &[bool]) -> Option<Blocked> {
+fn refusal(candidate: &Candidate<'_>, need: &Need, candidates: &[Candidate<'_>], runnable: &[bool]) -> Option<Blocked> {
     let why = match need {
         Need::NotPlanned { finding } => format!("what has to be done first, for {finding}, is not in this plan"),
-        Need::Candidate(index) if !candidates[*index].draft.selected => {
+        Need::Candidate(index) if is_left_behind(candidate, &candidates[*index]) => {
             format!("{} has to be done first and is not selected; select it too", candidates[*index].id)
         }
         Need::Candidate(index) if !runnable[*index] => {
@@ -25,7 +28,12 @@ fn refusal(need: &Need, candidates: &[Candidate<'_>], runnable: &[bool]) -> Opti
     Some(blocked(GateName::Dependency, why))
 }
 
-/// Which candidates could run: not blocked, and everything they need is selected and could run before them.
+/// Whether a selected action needs one that is not selected.
+fn is_left_behind(candidate: &Candidate<'_>, needed: &Candidate<'_>) -> bool {
+    candidate.draft.selected && !needed.draft.selected
+}
+
+/// Which candidates could run: not blocked, and everything they need is selected with them and could run before them.
 ///
 /// Grown from nothing, so that actions which wait for each other in a circle never count.
 pub fn runnable(candidates: &[Candidate<'_>], gated: &[Gated]) -> Vec<bool> {
@@ -46,7 +54,7 @@ pub fn runnable(candidates: &[Candidate<'_>], gated: &[Gated]) -> Vec<bool> {
 
 fn is_ready(candidate: &Candidate<'_>, candidates: &[Candidate<'_>], runnable: &[bool]) -> bool {
     candidate.needs.iter().all(|need| match need {
-        Need::Candidate(index) => candidates[*index].draft.selected && runnable[*index],
+        Need::Candidate(index) => !is_left_behind(candidate, &candidates[*index]) && runnable[*index],
         Need::NotPlanned { .. } => false,
     })
 }

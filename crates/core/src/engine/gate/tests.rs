@@ -332,6 +332,12 @@ fn an_action_waits_for_what_it_depends_on() {
             first_draft(|draft| draft.selected = false),
             Some("a1 has to be done first and is not selected"),
         ),
+        (
+            "neither is selected: they can be chosen together",
+            first_draft(|draft| draft.selected = false)
+                .with(|given| given.judged[1].explanation.remedy[0].selected = false),
+            None,
+        ),
         ("blocked", first_draft(|draft| draft.ownership.clear()), Some("a1 has to be done first and is blocked")),
         ("not planned", chain(1), Some("is not in this plan")),
     ];
