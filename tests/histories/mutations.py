@@ -3,7 +3,7 @@
 
 The tree is copied once, every mutation is written into the copy behind a switch (`MUTANT(name)` becomes a function that compares
 the name with the environment variable TRUEUP_MUTANT), and the copy is built once. Then, for each mutation: histories until
-the first violation or the time limit, and for what no history notices, the unit tests of the crate it is in. Without a
+the first violation or the time limit, and for what no history notices, the unit tests of the crates with mutations. Without a
 mutant the copy has to pass: that is played first. Prints a table; exit code 1 when a mutation survives.
 
     tests/histories/mutations.py [--only NAME ...] [--list] [--check] [--seconds 20] [--work FOLDER] [--target FOLDER]
@@ -360,15 +360,18 @@ class Copy:
         return {crate: programs[f"trueup_{crate}"] for crate in TESTED}
 
     def failing_tests(self, name, file):
-        """Returns the unit tests of the changed crate that fail."""
+        """Returns the unit tests that fail: of the changed crate, else of the others, which use it on simulated servers."""
         self.tests = self.tests or self.build_tests()
-        crate = file.split("/")[1]
+        changed = file.split("/")[1]
         env = {**self.env, "TRUEUP_MUTANT": name}
-        code, said = run([self.tests[crate]], self.tree / "crates" / crate, env, TESTS_SECONDS)
-        failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
-        if code != 0 and not failed:
-            sys.exit(f"{name}: the tests of {crate} cannot be run:\n{said[-4000:]}")
-        return failed
+        for crate in sorted(TESTED, key=lambda crate: crate != changed):
+            code, said = run([self.tests[crate]], self.tree / "crates" / crate, env, TESTS_SECONDS)
+            failed = re.findall(r"^test (\S+) \.\.\. FAILED$", said, re.M)
+            if code not in (0, None) and not failed:
+                sys.exit(f"{name}: the tests of {crate} cannot be run:\n{said[-4000:]}")
+            if failed:
+                return failed
+        return []
 
 
 def main():
