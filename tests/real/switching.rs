@@ -155,8 +155,8 @@ async fn a_discovery_document_is_fetched_only_on_request() {
     let host = issuer.base.trim_start_matches("https://");
     let refused = format!("[egress] allow = [\"{host}\"]");
     ask_for_issuer(&at, &issuer.base).await;
-    let (unasked, _) = plan(&desk, &["--probe"]);
-    let evidence = &finding(&unasked).evidence;
+    let (by_default, _) = plan(&desk, &["--probe"]);
+    let evidence = &finding(&by_default).evidence;
     assert!(
         evidence.iter().any(|line| line.message.contains(&refused)),
         "a cluster may not name loopback: {evidence:?}"
