@@ -64,6 +64,12 @@ fn record(cluster: &DemoCluster) -> (RecordedCluster, BTreeSet<(String, String)>
 
 /// What is not a match in one cluster of the scenario as it is now.
 fn troubles(scenario: &Scenario, name: &str) -> BTreeMap<String, String> {
+    let is_trouble = |(place, (state, answer)): (String, (&str, String))| (state != "match").then_some((place, answer));
+    judged(scenario, name).into_iter().filter_map(is_trouble).collect()
+}
+
+/// State, and verdict with codes, of every subject in one cluster of the scenario as it is now.
+fn judged(scenario: &Scenario, name: &str) -> BTreeMap<String, (&'static str, String)> {
     let cluster = scenario.clusters.iter().find(|cluster| cluster.name == name).unwrap();
     let (domain, digester, known) = (ExternalOidc::default(), Digester::new(&[7; 32]), ClusterName::new(name));
     let (recording, served) = record(cluster);
@@ -84,11 +90,16 @@ fn troubles(scenario: &Scenario, name: &str) -> BTreeMap<String, String> {
         fill(&mut world, &recordings, &interests, &digester, start());
     }
     let view = world.view(start());
-    let judged = domain.subjects(view).into_iter().filter_map(|subject| {
+    let judged = domain.subjects(view).into_iter().map(|subject| {
         let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
         let answer = [vec![judgement.verdict], judgement.codes].concat().join(" ");
-        let place = format!("{} {}", subject.kind, [subject.namespace.unwrap_or_default(), subject.name].join("/"));
-        (judgement.state.as_str() != "match").then_some((place, answer))
+        // Two API groups have a kind of this name.
+        let kind = match (subject.kind, subject.api_version.split_once('/')) {
+            ("Authentication", Some((group @ "operator.openshift.io", _))) => format!("{}.{group}", subject.kind),
+            (kind, _) => kind.to_owned(),
+        };
+        let place = format!("{kind} {}", [subject.namespace.unwrap_or_default(), subject.name].join("/"));
+        (place, (judgement.state.as_str(), answer))
     });
     judged.collect()
 }
@@ -130,13 +141,14 @@ fn lisbon_was_reverted_and_both_sides_are_unfinished() {
         &[
             ("APIService /v1.user.openshift.io", "missing"),
             ("Authentication /openshift-console/console", "leftover"),
+            ("Authentication.operator.openshift.io /cluster", "degraded ExternalOIDCControllerDegraded"),
             ("ConfigMap openshift-config-managed/auth-config", "extra"),
             ("ConfigMap openshift-config-managed/oauth-openshift", "missing"),
             ("ConfigMap openshift-console/lisbon-ca", "leftover"),
             ("ConfigMap openshift-kube-apiserver/auth-config", "extra"),
             ("Deployment openshift-authentication/oauth-openshift", "missing"),
             ("KubeAPIServer /cluster", "not-available still-on-oidc"),
-            ("KubeAPIServer /cluster/observed-config", "drift admission-plugins authentication-config-arg"),
+            ("KubeAPIServer /cluster/observed-config", "drift admission-plugins authentication-config-arg webhook-arg"),
             ("Route openshift-authentication/oauth-openshift", "missing"),
             ("Secret openshift-authentication/v4-0-config-system-session", "missing"),
             ("Service openshift-authentication/oauth-openshift", "missing"),
@@ -146,9 +158,8 @@ fn lisbon_was_reverted_and_both_sides_are_unfinished() {
 }
 
 /// What an operator could not remove in Oslo.
-const OSLO: [(&str, &str); 5] = [
+const OSLO: [(&str, &str); 4] = [
     ("APIService /v1.oauth.openshift.io", "leftover"),
-    ("CustomResourceDefinition /rolebindingrestrictions.authorization.openshift.io", "removable"),
     ("Deployment openshift-oauth-apiserver/apiserver", "leftover"),
     ("Service openshift-oauth-apiserver/api", "leftover"),
     ("ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa", "leftover"),
@@ -158,6 +169,9 @@ const OSLO: [(&str, &str); 5] = [
 fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stays_available() {
     expect("ocp-oslo", &OSLO);
     let scenario = scenario();
+    // The release keeps the CRD, so that its finding is a match.
+    let definition = "CustomResourceDefinition /rolebindingrestrictions.authorization.openshift.io";
+    assert_eq!(judged(&scenario, "ocp-oslo")[definition], ("match", "removable".to_owned()));
     let mut runner = scenario.runner();
     let ours = ["auth-config", "KubeAPIServer /cluster"];
     let mut seen: Vec<Vec<String>> = Vec::new();

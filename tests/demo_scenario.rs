@@ -175,11 +175,12 @@ fn the_initial_scenario_shows_every_verdict() {
     let counts: Vec<(&str, usize)> = counted(&judged).into_iter().collect();
     let expected = [
         ("foreign", 17),
-        ("leftover", 8),
+        ("invalid ca-configmap-missing", 1),
+        ("leftover", 13),
         ("missing-copy", 1),
-        ("moot deleting", 2),
-        ("moot paused", 2),
-        ("moot restored", 2),
+        ("moot deleting", 5),
+        ("moot paused", 4),
+        ("moot restored", 4),
         ("orphan-certain", 3),
         ("orphan-probable", 2),
         ("pending client-still-current", 2),
@@ -191,9 +192,14 @@ fn the_initial_scenario_shows_every_verdict() {
         ("source-missing", 1),
         ("stale-copy", 1),
         ("terminating", 1),
-        ("unknown", 6),
+        ("unknown", 8),
+        ("valid", 8),
     ];
     assert_eq!(counts, expected, "{}", listed.join("\n"));
+    // One for each HostedCluster; this one names a CA that is not there yet.
+    let reports = find(&judged, "mgmt-us HostedCluster clusters/guest-reports");
+    assert_eq!(reports.as_deref(), Some("invalid ca-configmap-missing"));
+    assert_eq!(judged.keys().filter(|place| place.contains(" HostedCluster ")).count(), 10);
 }
 
 #[test]

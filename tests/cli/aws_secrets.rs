@@ -22,13 +22,17 @@ const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
 const STS: &str = "AssumeRoleWithWebIdentity";
 const IDENTITY: &str = "GetCallerIdentity";
 const EC2: &str = "DescribeInstanceTypes";
+/// What a failure of the user's own login is, whichever it was.
+const OWN: &str = "unknown own-login-failed";
 
 /// Which way AWS is asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Login {
+    /// The user's own: a role in the environment.
     Role,
+    /// Those of the MachineSet's Secret.
     Keys,
-    /// The user's own.
+    /// The user's own: keys in a file.
     Profile,
 }
 
@@ -59,11 +63,13 @@ async fn desk(login: Login) -> Desk {
     shop.register(ResourceKind::custom("machine.openshift.io/v1beta1", "MachineSet", "machinesets").with_status());
     let status = json!({ "platformStatus": { "type": "AWS" } });
     let named = |namespace: Option<&str>, name: &str| json!({ "namespace": namespace, "name": name });
-    let secret = if login == Login::Profile {
-        // Its token is in the pods: the user's own profile takes its place.
-        json!({ "credentials": format!("[default]\nrole_arn = {ROLE}\nweb_identity_token_file = /nowhere/token\n") })
-    } else {
-        json!({ "aws_access_key_id": id, "aws_secret_access_key": key })
+    let secret = match login {
+        // Its token is in the pods: the user's own login takes its place.
+        Login::Role | Login::Profile => {
+            let profile = format!("[default]\nrole_arn = {ROLE}\nweb_identity_token_file = /nowhere/token\n");
+            json!({ "credentials": profile })
+        }
+        Login::Keys => json!({ "aws_access_key_id": id, "aws_secret_access_key": key }),
     };
     let spec = json!({
         "kind": "AWSMachineProviderConfig", "instanceType": "m5.large", "placement": { "region": "us-east-1" },
@@ -135,13 +141,16 @@ impl Desk {
         assert!(looked_at > 1, "case: {case}: the log at least");
     }
 
+    /// The verdict, and what became of the user's own login.
     fn verdict(&self, case: &str) -> String {
         let said = self.run(case, &["plan", "-o", "json"]);
         let (json, _) = said.split_once("----- stderr\n").unwrap();
         let plan: Value = serde_json::from_str(json).unwrap_or_else(|_| panic!("case: {case}: {said}"));
         let all = plan["findings"].as_array().unwrap();
         let one = all.iter().find(|finding| finding["id"] == FINDING).unwrap_or_else(|| panic!("case: {case}: {said}"));
-        one["verdict"].as_str().unwrap().to_owned()
+        let codes = one["codes"].as_array().unwrap().iter().map(|code| code.as_str().unwrap());
+        let own = codes.filter(|code| code.starts_with("own-login"));
+        std::iter::once(one["verdict"].as_str().unwrap()).chain(own).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -174,7 +183,10 @@ async fn apply_and_undo_of_annotations_write_no_credential() {
         }
         assert_eq!(desk.verdict(case), "missing", "case: {case}: it was undone");
         desk.assert_files_clean(case);
-        assert!(desk.aws.calls().iter().any(|call| call.action == EC2), "case: {case}: AWS was asked");
+        let calls = desk.aws.calls();
+        assert!(calls.iter().any(|call| call.action == EC2), "case: {case}: AWS was asked");
+        let is_exchanged = calls.iter().any(|call| call.action == STS);
+        assert_eq!(is_exchanged, login == Login::Role, "case: {case}: the login that was meant");
     }
 }
 
@@ -198,25 +210,20 @@ async fn an_aws_answer_that_quotes_a_credential_is_not_printed() {
     };
     type Make = Box<dyn Fn(&Desk) -> AwsFault>;
     let cases: Vec<(&str, Login, Make, &str)> = vec![
-        ("STS refuses the role", Login::Role, Box::new(refuse(STS, 403, "AccessDenied")), "denied"),
-        ("STS refuses the token", Login::Role, Box::new(refuse(STS, 400, "InvalidIdentityToken")), "denied"),
-        ("STS calls it expired", Login::Role, Box::new(refuse(STS, 400, "ExpiredTokenException")), "denied"),
-        ("STS answers with a page", Login::Role, Box::new(page(STS, 200)), "transient"),
-        (
-            "STS answers with tags of its own",
-            Login::Role,
-            Box::new(malformed(STS, |echo| format!("<{echo}/>"))),
-            "transient",
-        ),
+        ("STS refuses the role", Login::Role, Box::new(refuse(STS, 403, "AccessDenied")), OWN),
+        ("STS refuses the token", Login::Role, Box::new(refuse(STS, 400, "InvalidIdentityToken")), OWN),
+        ("STS calls it expired", Login::Role, Box::new(refuse(STS, 400, "ExpiredTokenException")), OWN),
+        ("STS answers with a page", Login::Role, Box::new(page(STS, 200)), OWN),
+        ("STS answers with tags of its own", Login::Role, Box::new(malformed(STS, |echo| format!("<{echo}/>"))), OWN),
         (
             "STS answers with half of one",
             Login::Role,
             Box::new(malformed(STS, |echo| {
                 format!("<AssumeRoleWithWebIdentityResponse><Credentials><SecretAccessKey>{echo}</SecretAccessKey>")
             })),
-            "transient",
+            OWN,
         ),
-        ("EC2 refuses a role's session", Login::Role, Box::new(refuse(EC2, 403, "UnauthorizedOperation")), "denied"),
+        ("EC2 refuses a role's session", Login::Role, Box::new(refuse(EC2, 403, "UnauthorizedOperation")), OWN),
         ("EC2 refuses a key", Login::Keys, Box::new(refuse(EC2, 403, "UnauthorizedOperation")), "denied"),
         ("EC2 answers a key as its code", Login::Keys, Box::new(code(EC2)), "denied"),
         ("EC2 throttles and repeats", Login::Keys, Box::new(refuse(EC2, 503, "RequestLimitExceeded")), "transient"),
@@ -228,7 +235,7 @@ async fn an_aws_answer_that_quotes_a_credential_is_not_printed() {
             "transient",
         ),
         ("who it is is refused", Login::Keys, Box::new(refuse(IDENTITY, 403, "InvalidClientTokenId")), "denied"),
-        ("a profile's key is refused", Login::Profile, Box::new(refuse(EC2, 403, "UnauthorizedOperation")), "denied"),
+        ("a profile's key is refused", Login::Profile, Box::new(refuse(EC2, 403, "UnauthorizedOperation")), OWN),
     ];
     for (case, login, make, expected) in cases {
         let desk = desk(login).await;
@@ -251,8 +258,7 @@ async fn an_unusable_token_is_reported_without_showing_it() {
         ("no base64", format!("{token}!")),
     ] {
         std::fs::write(desk.path("token"), text).unwrap();
-        let verdict = desk.verdict(case);
-        assert!(["token-unreadable", "denied"].contains(&verdict.as_str()), "case: {case}: {verdict}");
+        assert_eq!(desk.verdict(case), OWN, "case: {case}");
         desk.run(case, &["explain", FINDING]);
         desk.run(case, &["doctor"]);
         desk.assert_files_clean(case);

@@ -199,7 +199,7 @@ async fn enabled_leftovers_are_deleted_from_a_live_cluster_in_order() {
     assert_eq!(names[..2], ["v1.oauth.openshift.io", "apiserver"], "{names:?}");
     let rest: BTreeSet<&str> = names[2..].iter().copied().collect();
     assert_eq!(rest, BTreeSet::from(["api", "oauth-apiserver-sa"]));
-    let again = trueup(dir.path(), &[&["plan", "--domain", "external-oidc"], &live[..], &anyway].concat());
+    let again = trueup(dir.path(), &[&["plan", "-v", "--domain", "external-oidc"], &live[..], &anyway].concat());
     let said = text(&again);
     assert!(said.contains("removable") && !said.contains("leftover"), "{said}");
 }

@@ -200,7 +200,7 @@ fn each_step_of_a_login_has_its_own_verdict() {
             "half a role",
             format!("environment: {{ {role} }}\n"),
             "credentials-partial",
-            json!(["aws-web-identity-token-file-missing"]),
+            json!(["aws-web-identity-token-file-missing", "from-catalogue"]),
         ),
         ("a role", format!("environment: {{ {role}, AWS_WEB_IDENTITY_TOKEN_FILE: /t }}\n"), "missing", json!([])),
         ("a Secret", "environment: {}\n".to_owned(), "missing", json!([])),
