@@ -44,11 +44,9 @@ impl WatchedRecheck {
         let Hold { shared, who } = &self.hold;
         let world = shared.lock();
         let standing = &world.engines[*who];
-        let now = world.now();
-        let is_recent = |looked: &Looked| {
-            now.duration_since(looked.at) <= SignedDuration::try_from(REUSED_MAX).unwrap_or_default()
-                || looked.at >= standing.recheck_began
-        };
+        // A list that the recheck reuses and one that it reads first are equally old when another read is slow.
+        let reused_max = SignedDuration::try_from(REUSED_MAX).unwrap_or_default();
+        let is_recent = |looked: &Looked| standing.recheck_began.duration_since(looked.at) <= reused_max;
         let honest = standing.honest && self.rereads == Rereads::Asked;
         let targets = actions.iter().map(|action| target_of(action));
         let looked = targets.filter_map(|target| {

@@ -57,7 +57,8 @@ impl ClusterPort for ClusterWithAccounts {
             // Nothing was sent.
             Err(reason) => {
                 let answer = Answer::Throttled;
-                let reply = Reply { http: None, answer, retry_after: None, reason, managers: Vec::new() };
+                let reply =
+                    Reply { http: None, answer, retry_after: None, reason, managers: Vec::new(), version: None };
                 std::future::ready(reply).boxed()
             }
         }

@@ -35,12 +35,13 @@ pub(super) fn reply(got: &Got, plural: &str, name: &str) -> Reply {
         _ => Answer::Ambiguous,
     };
     let (reason, managers) = (reason(&got.body), managers(&got.body));
-    Reply { http: Some(got.status.as_u16()), answer, retry_after, reason, managers }
+    let version = written_version(&got.body).filter(|_| answer == Answer::Done);
+    Reply { http: Some(got.status.as_u16()), answer, retry_after, reason, managers, version }
 }
 
 /// The answer to a request that never came, or to one that was never sent.
 pub(super) fn unanswered(answer: Answer) -> Reply {
-    Reply { http: None, answer, retry_after: None, reason: String::new(), managers: Vec::new() }
+    Reply { http: None, answer, retry_after: None, reason: String::new(), managers: Vec::new(), version: None }
 }
 
 #[derive(Deserialize)]
@@ -68,6 +69,25 @@ struct Cause {
     reason: String,
     #[serde(default)]
     message: String,
+}
+
+/// An object as a server returns it after a write; everything else of it is skipped.
+#[derive(Deserialize)]
+struct Written {
+    metadata: WrittenMeta,
+}
+
+#[derive(Deserialize)]
+struct WrittenMeta {
+    #[serde(rename = "resourceVersion")]
+    resource_version: String,
+}
+
+/// The version of the object in a response; a Status has none.
+fn written_version(body: &[u8]) -> Option<String> {
+    let version = serde_json::from_slice::<Written>(body).ok()?.metadata.resource_version;
+    let is_version = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_version.then_some(version)
 }
 
 fn status(body: &[u8]) -> Option<Status> {
@@ -111,6 +131,23 @@ const MANAGER_MAX: usize = 128;
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_write_says_at_which_version_it_left_the_object() {
+        let cases = [
+            (
+                "an object",
+                json!({ "metadata": { "resourceVersion": "812" }, "data": { "a": "c2VjcmV0" } }),
+                Some("812"),
+            ),
+            ("a Status", json!({ "kind": "Status", "metadata": {}, "status": "Success" }), None),
+            ("no version", json!({ "metadata": { "resourceVersion": "" } }), None),
+            ("not a version", json!({ "metadata": { "resourceVersion": "a b" } }), None),
+        ];
+        for (case, body, expected) in cases {
+            assert_eq!(written_version(body.to_string().as_bytes()).as_deref(), expected, "case: {case}");
+        }
+    }
 
     #[test]
     fn only_names_of_managers_get_out_of_a_conflict() {

@@ -116,6 +116,8 @@ pub struct Reply {
     pub reason: String,
     /// Who else manages the fields that were to be applied.
     pub managers: Vec<String>,
+    /// The version at which the write left the object, where the server says it.
+    pub version: Option<String>,
 }
 
 /// Judging again, with fresh and consistent lists.

@@ -35,6 +35,8 @@ pub(super) struct Ready<'a> {
     pub deadline: Timestamp,
     /// Why it was not taken yet, in the server's words.
     pub waits_for: String,
+    /// The version at which the last answer says it left the object.
+    pub left_at: Option<String>,
     /// What the labels and annotations were and will be; known once the object was read.
     labels: Option<LabelChange>,
     annotations: Option<LabelChange>,
@@ -55,6 +57,7 @@ impl<'a> Ready<'a> {
             began: now,
             deadline,
             waits_for: String::new(),
+            left_at: None,
             labels: None,
             annotations: None,
             fields: None,

@@ -135,6 +135,7 @@ impl<'p> Run<'p, '_> {
         for ((mut ready, reply), reading) in group.into_iter().zip(replies).zip(readings) {
             ready.unsure += u32::from(reply.answer == Answer::Ambiguous);
             ready.waits_for.clone_from(&reply.reason);
+            ready.left_at.clone_from(&reply.version);
             match next(&ready, &reply, &reading) {
                 Next::End(end) => {
                     self.remember_version(&ready, &end, &reading);
@@ -157,11 +158,13 @@ impl<'p> Run<'p, '_> {
         Ok(pause)
     }
 
-    /// Records the version at which an object had the desired state, so that undo detects later changes.
+    /// Records the version at which this run left an object, so that undo detects later changes: by the answer where it says so,
+    /// because another writer may have been faster than the read that verifies.
     fn remember_version(&mut self, ready: &Ready<'_>, end: &ActionResult, reading: &Reading) {
         if let (ActionResult::Done(_), Some(_), Reading::Present(seen)) = (end, ready.write.patch(), reading) {
             self.moved.note(ready.action, seen);
-            self.versions.insert(ready.action.id.clone(), seen.resource_version.clone());
+            let left_at = ready.left_at.as_ref().unwrap_or(&seen.resource_version);
+            self.versions.insert(ready.action.id.clone(), left_at.clone());
         }
     }
 

@@ -174,7 +174,7 @@ fn seen(resource: &IbmResource) -> Seen {
 }
 
 fn reply(http: Option<u16>, answer: Answer) -> Reply {
-    Reply { http, answer, retry_after: None, reason: String::new(), managers: Vec::new() }
+    Reply { http, answer, retry_after: None, reason: String::new(), managers: Vec::new(), version: None }
 }
 
 fn refused(why: &str) -> Reply {
@@ -240,6 +240,7 @@ fn failed(error: &CloudError) -> Reply {
         retry_after: error.retry_after(),
         reason: error.to_string(),
         managers: Vec::new(),
+        version: None,
     }
 }
 
