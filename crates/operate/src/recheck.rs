@@ -81,6 +81,8 @@ impl<W: FreshWorld> Rechecker<W> {
 
     /// Lists what these actions rest on and builds what they are judged by.
     pub(crate) async fn now(&mut self, actions: &[&Action]) -> Result<Now, String> {
+        // The age of a list counts from before it was read: a slow one must not make those before it look recent.
+        let began = Instant::now();
         let wanted: Vec<Wanted> = actions.iter().filter_map(|action| self.wanted(action)).collect();
         let rested: BTreeSet<CollectionId> =
             actions.iter().filter_map(|action| self.rested_on.get(&action.id)).flatten().cloned().collect();
@@ -100,7 +102,7 @@ impl<W: FreshWorld> Rechecker<W> {
             listed.extend(missing);
             rounds += 1;
         };
-        self.recent = Some((Instant::now(), listed));
+        self.recent = Some((began, listed));
         let Known { subjects, by_action, access } = known;
         let access = self.world.ask_access(access).await;
         let fresh = self.fresh_plan(&wanted, subjects, (access, stones), late.clone()).await?;

@@ -225,11 +225,15 @@ fn the_observed_config_follows_the_type_and_what_has_been_copied() {
             ("plugins on", observed(given(), enabled), "drift admission-plugins"),
             ("one plugin off", observed(given(), half), "drift admission-plugins"),
             ("plugins on, a release that leaves them", old(observed(given(), enabled)), "match"),
-            ("OAuth, the argument still there", observed(integrated(), enabled), "drift authentication-config-arg"),
             (
-                "OAuth, plugins off",
+                "OAuth, the argument still there and no webhook",
+                observed(integrated(), enabled),
+                "drift authentication-config-arg webhook-arg",
+            ),
+            (
+                "OAuth, plugins off and no webhook",
                 integrated().set("KubeAPIServer", "spec.observedConfig", off()),
-                "drift admission-plugins",
+                "drift admission-plugins webhook-arg",
             ),
             (
                 "None",

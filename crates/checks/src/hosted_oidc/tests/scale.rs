@@ -59,11 +59,15 @@ fn work_grows_with_the_changes_and_not_with_their_product_with_the_fleet() {
 #[test]
 fn what_is_in_one_control_planes_namespace_touches_its_own_guest_alone() {
     let (world, _) = hosting(5);
-    let mut changes = ChangeSet::default();
-    let id = sources_id(&ClusterName::new("mgmt"), CopyKind::Secret, "clusters-g3");
-    changes.push(Change::Collection { id, what: What::Everything });
-    let touched = touched::find(&changes, world.view(now()));
-    assert_eq!(touched.clusters.into_iter().collect::<Vec<_>>(), [ClusterName::new("g3")]);
+    let touched = |what: What| {
+        let id = sources_id(&ClusterName::new("mgmt"), CopyKind::Secret, "clusters-g3");
+        let mut changes = ChangeSet::default();
+        changes.push(Change::Collection { id, what });
+        let touched = touched::find(&changes, world.view(now()));
+        touched.clusters.into_iter().map(|name| name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(touched(What::Keys(Vec::new())), ["g3"]);
+    assert_eq!(touched(What::Everything), ["g3", "mgmt"], "what is no longer there may have been a leftover");
     let by = HostedBy {
         cluster: ClusterName::new("mgmt"),
         namespace: trueup_core::world::Namespace::new("clusters"),
