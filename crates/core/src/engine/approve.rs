@@ -415,6 +415,17 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_that_expires_between_admission_and_the_answer_is_not_approved() {
+        let plan = plan_of(Tier::T1);
+        let expires_at = plan.expires_at;
+        let admitted = || Admission::as_planned(plan.clone(), &Chosen::Selected, now()).unwrap();
+        let refused = approve(admitted(), &typed(""), expires_at).unwrap_err();
+        assert_eq!(refused, Refusal::Expired { since: expires_at });
+        let just_before = expires_at - SignedDuration::from_nanos(1);
+        assert_eq!(approve(admitted(), &typed(""), just_before).unwrap().actions().count(), 1);
+    }
+
+    #[test]
     fn a_script_names_the_id_as_far_as_the_tier_asks() {
         let short = |plan: &Plan| short_id(&plan.id).to_owned();
         let whole = |plan: &Plan| plan.id.clone();

@@ -1,10 +1,11 @@
-//! Undo actions judged again: equal to what the journal gives, field by field.
+//! Actions judged again: an undo equal to what the journal gives, field by field, and a copy with the source it was shown with.
 
 use super::*;
-use crate::engine::action::{Blocked, GateName};
+use crate::engine::action::{Blocked, GateName, SourceBinding};
 use crate::engine::change::{Change, MetadataChange};
-use crate::engine::testing::{finding, given};
+use crate::engine::testing::{finding, given, label};
 use crate::engine::tier::Tier;
+use crate::world::{ResourceVersion, Uid};
 
 fn undo_action() -> Action {
     let mut action = given().finding(finding("a").deletes()).plan().actions.remove(0);
@@ -56,4 +57,22 @@ fn an_undo_is_the_same_only_when_the_journal_gives_it_field_by_field() {
     let mut shut = undo_action();
     shut.blocked_by = vec![blocked()];
     assert_eq!(by_journal(&undo_action(), &[derived(shut, &[])]), RecheckResult::Blocked(vec![blocked()]));
+}
+
+#[test]
+fn a_copy_whose_source_is_another_one_now_differs_by_its_source() {
+    let with_source = |uid: &str, version: &str| {
+        let mut draft = label("guest-a", "a");
+        draft.source = Some(SourceBinding { uid: Uid::parse(uid), version: ResourceVersion::parse(version) });
+        given().finding(finding("a").draft(draft))
+    };
+    let names: BTreeMap<String, ClusterName> = [("guest-a".to_owned(), ClusterName::new("guest-a"))].into();
+    let plan = with_source("u1", "5").plan();
+    let again = |uid: &str, version: &str| {
+        let fresh = with_source(uid, version).fresh();
+        recheck(&plan, &plan.actions[0], Current { names: &names, fresh: &fresh, undo: &[] })
+    };
+    assert_eq!(again("u1", "5"), RecheckResult::Same);
+    assert_eq!(again("u1", "6"), RecheckResult::Differs(Difference::Source));
+    assert_eq!(again("u2", "5"), RecheckResult::Differs(Difference::Source));
 }
