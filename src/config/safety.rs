@@ -8,11 +8,24 @@ use jiff::SignedDuration;
 use super::Problems;
 use super::parse_duration;
 use trueup_checks::{SettingsProblem, SettingsTable};
-use trueup_core::engine::{FreezeWindow, PlanLimits, TOMBSTONE_TIME};
+use trueup_core::engine::{FreezeWindow, ManagedElsewhere, PlanLimits, TOMBSTONE_TIME};
 use trueup_operate::Safety;
 
-const KNOWN_KEYS: [&str; 9] =
-    ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle", "keep", "plan_ttl", "plan_ttl_max"];
+const KNOWN_KEYS: [&str; 10] = [
+    "read_only",
+    "kill_switch",
+    "freeze",
+    "recipients",
+    "live_max",
+    "settle",
+    "keep",
+    "plan_ttl",
+    "plan_ttl_max",
+    "managed_elsewhere",
+];
+
+const MANAGED_ELSEWHERE: [(&str, ManagedElsewhere); 2] =
+    [("block", ManagedElsewhere::Block), ("warn", ManagedElsewhere::Warn)];
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Safety {
     let Some(table) = problems.keep_given(root.take_table("safety")) else { return Safety::default() };
@@ -33,6 +46,9 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
         settle: problems.keep_given(take_duration(table, "settle")),
         keep: problems.keep_given(take_keep(table)).unwrap_or(defaults.keep),
         plans: take_limits(table, problems),
+        managed_elsewhere: problems
+            .keep_given(table.take_choice("managed_elsewhere", &MANAGED_ELSEWHERE))
+            .unwrap_or_default(),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::fixture::{add, folder, guest_with_an_orphan, run, run_with_state, transcript};
+use super::fixture::{COPIES, add, folder, guest_with_an_orphan, run, run_with_state, transcript};
+
+const WARN: &str = "[safety]\nmanaged_elsewhere = \"warn\"\n";
 
 #[test]
 fn a_plan_shows_findings_actions_and_totals() {
@@ -54,6 +56,22 @@ ESC[1mmgmtESC[0m  prod  snapshot
 ----- stderr
 ----- exit 2
 "##);
+}
+
+#[test]
+fn what_argo_cd_manages_is_not_deleted_unless_the_config_only_warns() {
+    let dir = guest_with_an_orphan();
+    let marked = COPIES.replace("labels: {", "labels: { argocd.argoproj.io/instance: shop,");
+    add(dir.path(), &[("clusters/guest-a/openshift-config.yaml", &marked), ("warn.toml", WARN)]);
+    let blocked = transcript(&dir, &["plan", "--from", "$TMP", "--utc"]);
+    let line = "x managed-elsewhere: Argo CD (application shop) manages it and would create it again; remove it there, \
+        or set [safety] managed_elsewhere = \"warn\"";
+    assert!(blocked.contains(line) && blocked.ends_with("exit 3\n"), "{blocked}");
+    assert!(blocked.contains("[x] a1 T3 delete"), "verdict, tier and selection stay: {blocked}");
+    let warned = transcript(&dir, &["plan", "--from", "$TMP", "--utc", "--config", "$TMP/warn.toml"]);
+    assert!(!warned.contains("x managed-elsewhere") && warned.ends_with("exit 2\n"), "{warned}");
+    let explained = transcript(&dir, &["explain", "secret/old-client", "-n", "openshift-config", "--from", "$TMP"]);
+    assert!(explained.contains("Argo CD (application shop) manages it"), "{explained}");
 }
 
 #[test]

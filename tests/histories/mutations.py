@@ -62,6 +62,7 @@ MUTATIONS = [
     gate("not complete", "evidence::not_complete"),
     gate("ownership", "evidence::ownership"),
     gate("settling", "evidence::settling"),
+    gate("managed elsewhere", "managed_elsewhere::managed_elsewhere"),
     gate("access", "access::access"),
     gate("policy", "policy::deny"),
     (GATE + "mod.rs", "    policy::cap(candidates, around, &mut gated);\n",

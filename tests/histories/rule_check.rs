@@ -154,6 +154,7 @@ impl RuleCheck {
             restores: None,
             group: None,
             memory: None,
+            managed_by: None,
             target: DraftTarget {
                 cluster: subject.cluster.clone(),
                 resource,

@@ -11,6 +11,7 @@ pub mod judgements;
 pub mod kinds;
 pub mod kubeconfig;
 pub mod machineset_capacity;
+mod managed_elsewhere;
 mod nearest;
 pub mod powervs_tags;
 mod present;

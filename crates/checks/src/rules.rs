@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::contract::{Check, Pass, Probe, RuledSubject, Touched, woken_with_host};
+use crate::managed_elsewhere;
 use crate::present::{Cell, CheckDescription, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
@@ -154,11 +155,17 @@ impl<'a, C: CheckRules> Pass for ContextCache<'a, C> {
 
 impl<C: CheckRules> RuledSubject for Ruled<'_, '_, C> {
     fn judgement(&self) -> Judgement {
-        C::judgement(self)
+        let mut judgement = C::judgement(self);
+        if managed_elsewhere::of_subject(self.id, self.contexts.view).is_some() {
+            judgement.add_code(managed_elsewhere::CODE);
+        }
+        judgement
     }
 
     fn explanation(&self) -> Explanation {
-        C::explanation(self)
+        let mut explanation = C::explanation(self);
+        managed_elsewhere::explain(&mut explanation, self.id, self.contexts.view);
+        explanation
     }
 
     fn cells(&self) -> Vec<Cell> {

@@ -185,6 +185,7 @@ pub(crate) fn configured(session: &Session, request: &PlanRequest, found: Condit
         freeze: safety.freeze.clone(),
         policy: session.settings.policy.clone(),
         allow_insecure_writes: session.allow_insecure_writes,
+        managed_elsewhere: safety.managed_elsewhere,
         settle: request.settle,
         deletes_max: request.deletes_max,
         valid_for: request.valid_for.unwrap_or(safety.plans.ttl),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PlanLimits, PolicyRule};
+use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, ManagedElsewhere, PlanLimits, PolicyRule};
 use trueup_core::world::{ClusterName, Declaration, MemberRule, Namespace, Provider, RiskClass};
 use trueup_fleet::budgets::Budgets;
 use trueup_net::Egress;
@@ -67,6 +67,8 @@ pub struct Safety {
     pub keep: Duration,
     /// `plan_ttl` and `plan_ttl_max`: how long plans may be valid.
     pub plans: PlanLimits,
+    /// What happens to objects that another tool manages.
+    pub managed_elsewhere: ManagedElsewhere,
 }
 
 /// One account of `[clouds.<provider>.<alias>]`.
@@ -153,6 +155,7 @@ impl Default for Safety {
             settle: None,
             keep: KEEP,
             plans: PlanLimits::default(),
+            managed_elsewhere: ManagedElsewhere::default(),
         }
     }
 }

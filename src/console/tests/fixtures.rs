@@ -273,6 +273,7 @@ fn draft(subject: &SubjectId) -> ActionDraft {
         restores: None,
         group: None,
         memory: None,
+        managed_by: None,
         target: Target {
             cluster: subject.cluster.clone(),
             resource: Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true },

@@ -1,7 +1,7 @@
 //! Bytes become [`RawObject`]s, straight into the parts projections may see.
 //!
 //! Invariants:
-//! - `managedFields` and annotations that carry whole objects are skipped, not stored;
+//! - `managedFields` stays unread text, and annotations that carry whole objects are skipped;
 //! - a Secret's values are read as length and digest and dropped inside the deserializer, but for the keys a fact reduces:
 //!   those live until the object was projected, and are wiped then;
 //! - an error says where, never what: serde's own messages quote the value they stumbled over.
@@ -154,6 +154,7 @@ fn read_meta_field<'a>(cursor: &mut Cursor<'a>, name: &str, meta: &mut RawMeta<'
         "annotations" => meta.annotations = pairs(cursor)?,
         "ownerReferences" => list_of(cursor, &mut meta.owners, read_owner)?,
         "finalizers" => list_of(cursor, &mut meta.finalizers, text)?,
+        "managedFields" => meta.managed_fields = Some(cursor.skip()?),
         _ => {
             cursor.skip()?;
         }

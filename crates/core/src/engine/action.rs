@@ -52,7 +52,7 @@ use super::change::Change;
 use super::finding::{CheckName, SubjectId};
 use super::judged::JudgedFields;
 use super::reference::{CloudRef, ObjectRef};
-use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
+use crate::world::{ClusterName, CollectionId, ManagedBy, Resource, ResourceVersion, Uid};
 
 named_enum! {
     /// What would be done.
@@ -146,6 +146,7 @@ named_enum! {
         Brake = "brake",
         Fleet = "fleet",
         Clock = "clock",
+        ManagedElsewhere = "managed-elsewhere",
         Access = "access",
         Policy = "policy",
         Backup = "backup",
@@ -284,6 +285,8 @@ pub struct ActionDraft {
     pub group: Option<String>,
     /// The object whose annotation a change of tags also writes.
     pub memory: Option<MemoryTarget>,
+    /// The other tool that manages the target.
+    pub managed_by: Option<ManagedBy>,
 }
 
 /// The object in which attached tags are remembered, for the access review.
@@ -315,6 +318,7 @@ impl ActionDraft {
             blocked_by: Vec::new(),
             group: None,
             memory: None,
+            managed_by: None,
         }
     }
 

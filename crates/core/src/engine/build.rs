@@ -310,6 +310,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         blocked_by: _,
         group,
         memory: _,
+        managed_by: _,
     } = candidate.draft;
     let origin = match restores.clone() {
         None => Origin::Finding(candidate.subject.to_string()),

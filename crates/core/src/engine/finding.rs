@@ -178,6 +178,15 @@ pub struct Judgement {
     pub until: Option<Timestamp>,
 }
 
+impl Judgement {
+    /// Adds a code, unless it is there.
+    pub fn add_code(&mut self, code: &'static str) {
+        if let Err(place) = self.codes.binary_search(&code) {
+            self.codes.insert(place, code);
+        }
+    }
+}
+
 /// A line a person can check: what it says, and the object and field it was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {

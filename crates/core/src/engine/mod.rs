@@ -43,6 +43,7 @@ mod tier;
 mod tombstones;
 mod undo;
 pub mod vault;
+mod written;
 
 pub use crate::world::glob::{EmptyGlob, Glob};
 pub use accept::AcceptRule;
@@ -66,8 +67,8 @@ pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CheckName, CloudPlace, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
-    FreezeWindow, KillSwitch, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
-    undo_access_questions,
+    FreezeWindow, KillSwitch, ManagedElsewhere, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions,
+    empty_set, undo_access_questions,
 };
 pub use judged::{JudgedFields, judged_digest};
 pub use mark::{MarkKey, MarkKeyError, Provenance};

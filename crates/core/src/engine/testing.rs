@@ -102,6 +102,7 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
         blocked_by: Vec::new(),
         group: None,
         memory: None,
+        managed_by: None,
     }
 }
 

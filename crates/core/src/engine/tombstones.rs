@@ -209,6 +209,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
         blocked_by: Vec::new(),
         group: None,
         memory: None,
+        managed_by: None,
     }
 }
 

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use super::fact::{Fact, FactBatch, Facts, Weighed};
 use super::ids::{Key, ResourceVersion};
 use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
+use super::managed_by::ManagedBy;
 
 /// Facts of one type by key, with the state of the list they came from.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
     /// Bytes that the items count for.
     bytes: u64,
+    /// How many items another tool manages.
+    marked: usize,
     completeness: Completeness,
     high_water: Option<ResourceVersion>,
 }
@@ -85,7 +88,13 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        Self { items: BTreeMap::new(), bytes: 0, completeness: Completeness::Unknown { gap }, high_water: None }
+        Self {
+            items: BTreeMap::new(),
+            bytes: 0,
+            marked: 0,
+            completeness: Completeness::Unknown { gap },
+            high_water: None,
+        }
     }
 }
 
@@ -127,10 +136,11 @@ impl<F: Fact> Collection<F> {
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
         self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
+        self.marked = self.items.values().filter(|weighed| weighed.managed_by.is_some()).count();
         let mut keys: Vec<Key> = self
             .items
             .iter()
-            .filter(|(key, weighed)| before.get(*key).is_none_or(|before| before.fact != weighed.fact))
+            .filter(|(key, weighed)| before.get(*key).is_none_or(|before| !before.is_same(weighed)))
             .map(|(key, _)| key.clone())
             .collect();
         keys.extend(before.into_keys().filter(|key| !self.items.contains_key(key)));
@@ -142,21 +152,29 @@ impl<F: Fact> Collection<F> {
     fn merge(&mut self, facts: Vec<(Key, Weighed<F>)>, removed: Vec<Key>) -> Vec<Key> {
         let mut keys = Vec::new();
         for (key, weighed) in facts {
-            if self.items.get(&key).is_none_or(|before| before.fact != weighed.fact) {
+            if self.items.get(&key).is_none_or(|before| !before.is_same(&weighed)) {
                 self.bytes += u64::from(weighed.bytes);
-                if let Some(before) = self.items.insert(key.clone(), weighed) {
-                    self.bytes -= u64::from(before.bytes);
-                }
+                self.marked += usize::from(weighed.managed_by.is_some());
+                let before = self.items.insert(key.clone(), weighed);
+                self.uncount(before);
                 keys.push(key);
             }
         }
         for key in removed {
-            if let Some(before) = self.items.remove(&key) {
-                self.bytes -= u64::from(before.bytes);
+            let before = self.items.remove(&key);
+            if before.is_some() {
                 keys.push(key);
             }
+            self.uncount(before);
         }
         keys
+    }
+
+    fn uncount(&mut self, before: Option<Weighed<F>>) {
+        if let Some(Weighed { fact: _, managed_by, bytes }) = before {
+            self.bytes -= u64::from(bytes);
+            self.marked -= usize::from(managed_by.is_some());
+        }
     }
 
     fn stand(&mut self, completeness: Completeness) -> Standing {
@@ -198,6 +216,10 @@ pub trait AnyCollection: Any + Send + Sync {
     }
     /// Bytes that the objects count for in the budgets.
     fn bytes(&self) -> u64;
+    /// The mark of another tool on one object.
+    fn managed_by(&self, key: &Key) -> Option<&ManagedBy>;
+    /// Whether another tool manages any of the objects.
+    fn is_marked(&self) -> bool;
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -253,6 +275,14 @@ impl<F: Fact> AnyCollection for Collection<F> {
 
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn managed_by(&self, key: &Key) -> Option<&ManagedBy> {
+        self.items.get(key)?.managed_by.as_deref()
+    }
+
+    fn is_marked(&self) -> bool {
+        self.marked > 0
     }
 
     fn as_any(&self) -> &dyn Any {

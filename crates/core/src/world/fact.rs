@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ids::Key;
+use super::managed_by::ManagedBy;
 use super::meta::Pairs;
 use super::raw::{Misfit, RawObject};
 
@@ -159,6 +160,8 @@ pub(super) struct Facts<F>(pub(super) Vec<(Key, Weighed<F>)>);
 #[derive(Debug)]
 pub(super) struct Weighed<F> {
     pub fact: F,
+    /// Boxed, because few objects have one.
+    pub managed_by: Option<Box<ManagedBy>>,
     pub bytes: u32,
 }
 
@@ -166,7 +169,15 @@ impl<F> Weighed<F> {
     /// A fact made of this much text.
     pub fn new(fact: F, text_len: usize) -> Self {
         let bytes = u32::try_from(size_of::<(Key, Self)>() + text_len).unwrap_or(u32::MAX);
-        Self { fact, bytes }
+        Self { fact, managed_by: None, bytes }
+    }
+
+    /// Whether judgements by this one are judgements by the other.
+    pub fn is_same(&self, other: &Self) -> bool
+    where
+        F: PartialEq,
+    {
+        self.fact == other.fact && self.managed_by == other.managed_by
     }
 }
 
@@ -178,7 +189,8 @@ impl<F: Fact> FactBatch for Facts<F> {
             namespace => Some(super::ids::Namespace::new(pool.text(namespace))),
         };
         let key = Key { namespace, name: super::ids::ObjectName::new(raw.meta.name.as_ref()) };
-        self.0.push((key, Weighed::new(fact, raw.text_len())));
+        let managed_by = ManagedBy::of(raw).map(Box::new);
+        self.0.push((key, Weighed { managed_by, ..Weighed::new(fact, raw.text_len()) }));
         Ok(())
     }
 

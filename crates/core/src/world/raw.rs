@@ -1,7 +1,7 @@
 //! One object as it came over the wire, borrowed from the buffer it was read into, for a projection to pick from.
 //!
 //! Invariants:
-//! - `managedFields` and the last-applied annotation are not in it;
+//! - the last-applied annotation is not in it, and `managedFields` is there as text, for [`super::ManagedBy`] alone;
 //! - of a Secret it holds key names, lengths and keyed digests: [`RawObject::field`] has no `data` to give. The value of
 //!   a key is there only while the object is projected, when a fact names the key in
 //!   [`REDUCED_KEYS`](super::Fact::REDUCED_KEYS), and is wiped with it.
@@ -40,6 +40,8 @@ pub struct RawMeta<'a> {
     pub annotations: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     pub owners: Vec<RawOwner<'a>>,
     pub finalizers: Vec<Cow<'a, str>>,
+    /// The JSON text of `managedFields`, which is read only where another tool manages the object.
+    pub managed_fields: Option<&'a str>,
 }
 
 /// An owner reference.

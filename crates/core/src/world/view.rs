@@ -13,6 +13,7 @@ use super::hosting::Hosting;
 use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
 use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
+use super::managed_by::{ManagedBy, MarkedCollections};
 
 /// All that is known of the fleet.
 #[derive(Default)]
@@ -22,6 +23,7 @@ pub struct World {
     hosting: Hosting,
     /// Bytes that the objects of each cluster count for.
     bytes: BTreeMap<ClusterName, u64>,
+    marked: MarkedCollections,
 }
 
 /// One collection, once for each fact type that is made of it.
@@ -82,6 +84,7 @@ impl World {
             let ids: Vec<CollectionId> = self.shelves_of(name).map(|(id, _)| id.clone()).collect();
             for id in ids {
                 self.shelves.remove(&id);
+                self.marked.remove(&id);
             }
             self.bytes.remove(name);
             changes.push(Change::Cluster(name.clone()));
@@ -103,6 +106,7 @@ impl World {
         if let Some(shelves) = self.shelves.remove(id) {
             let bytes = shelves.iter().map(|(_, shelf)| shelf.bytes()).sum();
             self.count(&id.cluster, bytes, 0);
+            self.marked.remove(id);
             changes.push(Change::Collection { id: id.clone(), what: What::Everything });
         }
         changes
@@ -129,9 +133,12 @@ impl World {
         };
         let bytes = shelf.bytes();
         let applied = shelf.apply(delta);
-        let bytes_now = shelf.bytes();
+        let (bytes_now, is_marked) = (shelf.bytes(), shelf.is_marked());
         self.count(&id.cluster, bytes, bytes_now);
         if let Applied::Changed { keys, standing } = &applied {
+            if is_marked {
+                self.marked.insert(id);
+            }
             let what = match standing {
                 Standing::Changed => What::Everything,
                 Standing::Same => What::Keys(keys.clone()),
@@ -213,6 +220,21 @@ impl<'a> View<'a> {
     pub fn read<F: Fact>(&self, id: &CollectionId) -> Reading<'a, F> {
         let shelf = self.world.shelves.get(id).and_then(|all| all.iter().find(|(held, _)| *held == TypeId::of::<F>()));
         Reading { collection: shelf.and_then(|(_, shelf)| shelf.as_any().downcast_ref()) }
+    }
+
+    /// The other tool that manages an object, by the mark it carries.
+    pub fn managed_by(
+        &self,
+        cluster: &ClusterName,
+        api_version: &str,
+        kind: &'static str,
+        key: &Key,
+    ) -> Option<&'a ManagedBy> {
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let world = self.world;
+        let ids = world.marked.of(cluster, kind, key.namespace.as_ref()).filter(|id| id.resource.group == group);
+        let mut shelves = ids.filter_map(|id| world.shelves.get(id)).flatten();
+        shelves.find_map(|(_, shelf)| shelf.managed_by(key))
     }
 
     /// How well each open collection is known.

@@ -112,3 +112,18 @@ fn a_delete_is_bound_to_what_was_seen_and_rests_on_everything_that_could_refer()
     ];
     assert_eq!(rests_on, expected);
 }
+
+#[test]
+fn a_mark_of_another_tool_adds_a_code_and_changes_nothing_else() {
+    let plain = given().has(secret("s").oidc());
+    let marked = given().has(secret("s").oidc().label("argocd.argoproj.io/instance", "shop"));
+    assert_eq!(plain.about("Secret/s"), "orphan-certain → delete selected no-referrer proofs=2");
+    assert_eq!(marked.about("Secret/s"), "orphan-certain managed-elsewhere → delete selected no-referrer proofs=2");
+    let judged = marked.judged();
+    let answer = judged.find("Secret/s").unwrap();
+    let evidence = answer.explanation.evidence.last().unwrap();
+    assert_eq!(evidence.message, "Argo CD (application shop) manages it");
+    assert_eq!(evidence.field, "metadata.labels[argocd.argoproj.io/instance]");
+    let marks = answer.explanation.remedy.iter().map(|draft| draft.managed_by.is_some());
+    assert_eq!(marks.collect::<Vec<_>>(), [true], "the gate reads it from the draft");
+}

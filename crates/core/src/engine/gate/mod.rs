@@ -19,6 +19,7 @@ mod dependency;
 mod evidence;
 mod freeze;
 mod login;
+mod managed_elsewhere;
 mod policy;
 mod switch;
 
@@ -34,6 +35,7 @@ pub(super) use brake::{BrakeMode, over_brake};
 pub use evidence::{FRESH_FOR, empty_set};
 pub use freeze::{BadWindow, FreezeWindow};
 pub use login::OwnLogin;
+pub use managed_elsewhere::ManagedElsewhere;
 pub use policy::{PolicyEffect, PolicyRule};
 pub(super) use policy::{PolicySubject, judge_policy};
 pub use switch::{KillSwitch, ReadOnly};
@@ -71,6 +73,8 @@ pub struct Conditions {
     /// `--max-deletes`.
     pub deletes_max: Option<u64>,
     pub backup: BackupCheck,
+    /// `[safety] managed_elsewhere`.
+    pub managed_elsewhere: ManagedElsewhere,
     /// How long the plan may be applied (`--valid-for`).
     pub valid_for: SignedDuration,
 }
@@ -93,6 +97,7 @@ impl Conditions {
             held: BTreeMap::new(),
             deletes_max: None,
             backup: BackupCheck::NotLooked,
+            managed_elsewhere: ManagedElsewhere::Block,
             valid_for: PLAN_TTL,
         }
     }
@@ -139,7 +144,7 @@ pub(super) struct Gated {
 type Gate = fn(&Candidate<'_>, &GateInputs<'_>) -> Option<Blocked>;
 
 /// The gates that look at one action at a time.
-const SINGLE_GATES: [Gate; 13] = [
+const SINGLE_GATES: [Gate; 14] = [
     switch::read_only,
     switch::kill_switch,
     freeze::freeze,
@@ -149,6 +154,7 @@ const SINGLE_GATES: [Gate; 13] = [
     evidence::not_complete,
     evidence::ownership,
     evidence::settling,
+    managed_elsewhere::managed_elsewhere,
     access::access,
     login::own_login,
     backup::backup,

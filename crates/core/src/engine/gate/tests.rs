@@ -9,7 +9,7 @@ use crate::engine::testing::{
     Given, NAMESPACE, cluster_name, complete, delete, finding, finding_in, given, glob, label, now, secrets_of, subject,
 };
 use crate::engine::{Action, Dependency, Plan, Reason, Stake, State};
-use crate::world::{ClockSkew, ClusterIdentity, Gap, GapCause, Provider};
+use crate::world::{ClockSkew, ClusterIdentity, Gap, GapCause, ManagedBy, Provider};
 
 fn one_delete() -> Given {
     given().finding(finding("x").deletes())
@@ -517,5 +517,32 @@ fn nobody_changes_who_can_log_in_with_a_login_that_may_end() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn what_another_tool_manages_is_not_deleted_and_its_fields_are_not_written() {
+    let mark = |owned: &[&str]| {
+        let path = |text: &&str| text.split(' ').map(ToOwned::to_owned).collect();
+        ManagedBy::marked_for_tests(owned.iter().map(path).collect())
+    };
+    let with = |draft: ActionDraft, owned: &[&str]| {
+        let draft = ActionDraft { managed_by: Some(mark(owned)), ..draft };
+        given().finding(finding("x").draft(draft))
+    };
+    let deleted = with(delete("guest-a", "x"), &[]);
+    let deleted_why = "Argo CD (application shop) manages it and would create it again; remove it there, \
+        or set [safety] managed_elsewhere = \"warn\"";
+    let written = with(label("guest-a", "x"), &["metadata labels a"]);
+    let written_why = "Argo CD (application shop) manages it, and its field manager owns metadata.labels.a; \
+        change it in Argo CD, or set [safety] managed_elsewhere = \"warn\"";
+    let gate = |why: &str| vec![("managed-elsewhere", why.to_owned())];
+    assert_eq!(shut(&deleted.plan()), gate(deleted_why));
+    assert_eq!(shut(&snapshot(deleted.clone()).plan()), gate(deleted_why), "in a recording too");
+    assert_eq!(shut(&written.plan()), gate(written_why));
+    assert_eq!(shut(&with(label("guest-a", "x"), &["metadata labels other"]).plan()), [], "a field of no one else");
+    for given in [deleted, written] {
+        assert!(given.plan().actions[0].selected, "the selection stays");
+        assert_eq!(shut(&given.conditions(|c| c.managed_elsewhere = ManagedElsewhere::Warn).plan()), []);
     }
 }
