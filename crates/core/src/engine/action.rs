@@ -44,7 +44,7 @@
 //! ```
 //!
 //! - `patch`: the very JSON merge patch that is sent, beside uid and version.
-//! - `export`: kinds of which every object is sealed first, together with the target; nothing is sent without that.
+//! - `export`: kinds whose objects are all sealed first, together with the target; nothing is sent without that.
 
 use serde::{Deserialize, Serialize};
 

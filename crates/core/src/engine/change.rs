@@ -171,12 +171,12 @@ pub struct OwnerReference {
 pub struct FieldChange {
     /// The JSON merge patch that is sent.
     pub patch: Map<String, Value>,
-    /// Kinds of which every object is sealed first.
+    /// Kinds whose objects are all sealed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub export: Vec<ExportedKind>,
 }
 
-/// A kind of which every object is sealed before a change that removes them.
+/// A kind whose objects are all sealed before a change that removes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExportedKind {

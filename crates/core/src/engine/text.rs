@@ -165,7 +165,7 @@ mod tests {
             ("tab", "a\tb", "a\\u{9}b"),
             ("reordering", "a\u{202e}b\u{2066}", "a\\u{202e}b\\u{2066}"),
             ("zero width", "a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}"),
-            ("tags nobody sees", "a\u{e0041}", "a\\u{e0041}"),
+            ("invisible tags", "a\u{e0041}", "a\\u{e0041}"),
         ];
         for (case, text, expected) in cases {
             assert_eq!(printable(text, Charset::Unicode), expected, "case: {case}");

@@ -20,7 +20,7 @@ pub struct Gap {
 /// What code may decide on; the sentence beside it is for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GapCause {
-    /// Nobody has asked yet, or the answer is still on its way.
+    /// It was not requested yet, or the answer has not arrived.
     NotObserved,
     /// The API server refused (403).
     Forbidden,

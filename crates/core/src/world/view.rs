@@ -210,7 +210,7 @@ impl<'a> View<'a> {
         self.world.hosting.guests_at(hosted_by)
     }
 
-    /// The clusters of which no HostedCluster is known.
+    /// The clusters without a known HostedCluster.
     pub fn unhosted(&self) -> impl Iterator<Item = &'a Cluster> + use<'a> {
         let world = self.world;
         world.hosting.unhosted().filter_map(move |name| world.clusters.get(name))

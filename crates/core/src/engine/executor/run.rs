@@ -112,9 +112,9 @@ pub(super) struct Run<'p, 'q> {
     pub attempts: BTreeMap<String, u32>,
     /// The version at which each changed object had the desired state, by action.
     pub versions: BTreeMap<String, String>,
-    /// The actions of which a request left the program.
+    /// The actions whose request was sent.
     pub sent: BTreeSet<String>,
-    /// The actions of which an earlier run of the same plan has sent a request.
+    /// The actions whose request an earlier run of the same plan has sent.
     pub sent_earlier: BTreeSet<String>,
     pub moved: OwnChanges,
 }

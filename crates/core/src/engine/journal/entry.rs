@@ -22,7 +22,7 @@ pub struct Entry {
     pub actions: Vec<ActionEntry>,
     /// When the latest run came to its end. Absent: it never did.
     pub finished: Option<Timestamp>,
-    /// The actions of which an earlier request got no clear answer, and whose object was not read since.
+    /// The actions with an earlier request without a clear answer, whose object was not read since.
     pub in_doubt: BTreeSet<String>,
 }
 

@@ -198,7 +198,7 @@ named_enum! {
         Throttled = "throttled",
         /// It was not there any more.
         Gone = "gone",
-        /// Nobody knows whether the request was carried out.
+        /// It is unknown whether the request was carried out.
         Ambiguous = "ambiguous",
     }
 }

@@ -31,7 +31,7 @@ pub struct Dropped {
 }
 
 impl Journal {
-    /// Drops the finished plans of which nothing was written within `keep`. `forget_backup` is called with the file of
+    /// Drops finished plans without a record within `keep`. `forget_backup` is called with the file of
     /// each of their backups. `records` are what opening gave, and what was appended since.
     ///
     /// # Guarantees
@@ -80,7 +80,7 @@ impl Journal {
     }
 }
 
-/// The plans that came to their end, are not open, and of which nothing was written since.
+/// The plans that are finished, are not open, and have no record since.
 fn old_plans(records: &[Record], before: Timestamp) -> BTreeSet<String> {
     // A clock that was set back wrote times before those of earlier records: a record counts as written no earlier.
     let mut latest = Timestamp::MIN;

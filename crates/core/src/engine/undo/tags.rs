@@ -18,7 +18,7 @@ use crate::engine::tier::Tier;
 /// How long IBM Cloud keeps what its resource controller has deleted.
 const RECLAIMABLE_DAYS: u32 = 7;
 
-/// The kinds of which a deletion there is only the beginning of the end.
+/// The kinds whose deletion there takes time to finish.
 const RECLAIMABLE_KINDS: [&str; 2] = ["workspace", "cos-instance"];
 
 /// Puts the tags of a resource back to what they were.

@@ -10,7 +10,7 @@ use super::key::Keys;
 use crate::engine::journal::StateFolder;
 
 /// Space for a wave of 64 objects of the largest size etcd holds (1.5 MiB), sealed: 96 MiB would refuse small disks for
-/// objects nobody has. A sixteenth of it is enough to say that a disk is not full.
+/// objects of a size that hardly exists. A sixteenth of it shows that a disk is not full.
 const FREE_BYTES_MIN: u64 = 6 << 20;
 
 /// Checks the state folder, the key and the free disk space.
