@@ -50,7 +50,7 @@ impl Live {
                 session.retry_at = None;
                 session.epoch = Epoch(session.epoch.0 + 1);
                 let connector = session.member.connector.clone();
-                self.aside.spawn(attempt::connect(cluster.clone(), session.epoch, connector));
+                self.aside.spawn(attempt::connect(cluster.clone(), session.epoch, connector, self.turns.clone()));
             }
             Some(LinkEffect::RetryAt(at)) => {
                 session.retry_at = Some(at);

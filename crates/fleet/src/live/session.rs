@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::attempt::Done;
+use super::attempt::{AttemptTurns, Done};
 use super::cluster_session::{Asked, ClusterSession, Member};
 use super::discover::{ClusterAccount, Guest};
 use super::pacing::Pacing;
@@ -79,6 +79,7 @@ pub struct Live {
     pub(super) live_max: usize,
     pub(super) sessions: BTreeMap<ClusterName, ClusterSession>,
     pub(super) aside: JoinSet<Done>,
+    pub(super) turns: AttemptTurns,
     pub(super) outbox: Outbox,
     pub(super) inbox: Inbox,
     pub(super) needs: u64,
@@ -143,6 +144,7 @@ impl Live {
             live_max: live_max.max(1),
             sessions: BTreeMap::new(),
             aside: JoinSet::new(),
+            turns: AttemptTurns::default(),
             outbox,
             inbox,
             needs: 0,
