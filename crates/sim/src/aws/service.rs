@@ -24,7 +24,14 @@ pub enum SimAwsError {
     /// Worded like the client's own resolver.
     #[error("dns error: no such region")]
     NoSuchHost,
+    /// This machine is not one of AWS's.
+    #[error("no route to the metadata service")]
+    NoMetadata,
 }
+
+/// Where AWS's machines and containers find their credentials.
+const METADATA_HOSTS: [&str; 5] =
+    ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]"];
 
 /// A connection.
 #[derive(Clone)]
@@ -53,6 +60,9 @@ impl SimAwsService {
 
     async fn handle<B: Body<Data = Bytes>>(self, request: Request<B>) -> Result<Response<SimBody>, SimAwsError> {
         let (head, body) = request.into_parts();
+        if METADATA_HOSTS.contains(&head.uri.host().unwrap_or_default()) {
+            return Err(SimAwsError::NoMetadata);
+        }
         let body = body.collect().await.map_err(|_| SimAwsError::Lost)?.to_bytes();
         let form = form(&body);
         let action = form.get("Action").cloned().unwrap_or_default();

@@ -28,7 +28,7 @@ pub(super) fn lines(examined: Examined) -> Vec<Examination> {
         // Without AWS credentials one line is enough.
         ExaminedEnd::Nothing => {
             lines.clear();
-            good("no role or profile on this machine; the credentials Secret of each MachineSet is used".to_owned())
+            good("no AWS login on this machine; the credentials Secret of each MachineSet is used".to_owned())
         }
         ExaminedEnd::Failed(error) => bad(format!("{}: {}", error.class.as_str(), error.message), error.remedy),
         ExaminedEnd::Known { caller, role, region } => identity(&caller, role.as_deref(), &region),
@@ -101,11 +101,11 @@ mod tests {
     async fn each_step_is_reported_with_its_result_and_what_to_change() {
         let role = ("AWS_ROLE_ARN", ROLE);
         type Case = (&'static str, Vec<(&'static str, &'static str)>, &'static [&'static str]);
-        let cases: [Case; 6] = [
+        let cases: [Case; 8] = [
             (
                 "nothing",
                 vec![],
-                &["ok no role or profile on this machine; the credentials Secret of each MachineSet is used"],
+                &["ok no AWS login on this machine; the credentials Secret of each MachineSet is used"],
             ),
             (
                 "IRSA",
@@ -136,18 +136,41 @@ mod tests {
                 vec![("AWS_PROFILE", "mine"), ("AWS_REGION", "eu-west-1")],
                 &[
                     "ok environment: no web identity variables",
-                    "ok workstation: your own profile \"mine\"",
+                    "ok this machine: your own profile \"mine\"",
                     "ok STS in eu-west-1 returned arn:aws:iam::123456789012:user/ann",
                 ],
             ),
             (
-                "EKS Pod Identity",
-                vec![("KUBERNETES_SERVICE_HOST", "10.0.0.1"), ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://x")],
+                "keys of the environment",
+                vec![("AWS_ACCESS_KEY_ID", "AKIASIM"), ("AWS_SECRET_ACCESS_KEY", "canary-secret")],
                 &[
                     "ok environment: no web identity variables",
-                    "!! denied: no web identity variables, and no Secret is named; EKS Pod Identity is there, which the \
-                     annotating controllers don't use; use IAM roles for service accounts, or name a credentialsSecret \
-                     in the provider spec",
+                    "ok this machine: access keys of the environment",
+                    "ok STS in us-east-1 returned arn:aws:iam::123456789012:user/ann",
+                ],
+            ),
+            (
+                "a profile that does not exist",
+                vec![("AWS_PROFILE", "mien")],
+                &[
+                    "ok environment: no web identity variables",
+                    "ok this machine: your own profile \"mien\"",
+                    "!! denied: there is no profile \"mien\" in ~/.aws/config or ~/.aws/credentials; did you mean \"mine\"? \
+                     correct AWS_PROFILE",
+                ],
+            ),
+            (
+                "EKS Pod Identity without its token",
+                vec![
+                    ("KUBERNETES_SERVICE_HOST", "10.0.0.1"),
+                    ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1/credentials"),
+                    ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "$HOME/none"),
+                ],
+                &[
+                    "ok environment: no web identity variables",
+                    "ok this machine: the credentials of this container (ECS, EKS Pod Identity)",
+                    "!! denied: the credentials of this container (ECS, EKS Pod Identity): they cannot be asked for; check \
+                     AWS_CONTAINER_CREDENTIALS_FULL_URI and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
                 ],
             ),
         ];

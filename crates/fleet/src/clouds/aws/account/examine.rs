@@ -1,7 +1,7 @@
 //! The credentials of this machine, tried step by step: for `trueup doctor`.
 
 use super::{AwsCache, Setting, principal};
-use crate::clouds::aws::client::{AwsError, Endpoints, Partition, Principal, Region, Step, Variables};
+use crate::clouds::aws::client::{AwsError, Endpoints, OWN_LOGIN_NONE, Partition, Principal, Step};
 
 /// The steps of the search for credentials, and its result.
 #[derive(Debug)]
@@ -26,12 +26,15 @@ pub enum End {
 
 /// Tries the sources of credentials in their order, without a Secret, and asks STS for the caller identity.
 pub async fn examine(cache: &AwsCache) -> Examined {
-    let (steps, found) = principal::of_environment(&cache.env).await;
-    let end = match found {
-        None => End::Nothing,
-        Some(Err(error)) => End::Failed(error),
-        Some(Ok(principal)) => ask(cache, &principal).await.unwrap_or_else(End::Failed),
+    let (steps, found) = principal::of_environment(cache).await;
+    let known = match found {
+        Ok(principal) => ask(cache, &principal).await,
+        Err(error) => Err(error),
     };
+    let end = known.unwrap_or_else(|error| match error.code.as_str() {
+        OWN_LOGIN_NONE => End::Nothing,
+        _ => End::Failed(error),
+    });
     Examined { steps, end }
 }
 
@@ -41,17 +44,12 @@ async fn ask(cache: &AwsCache, principal: &Principal) -> Result<End, AwsError> {
     let endpoints = super::with_profile(endpoints, principal).await?;
     let role = match principal {
         Principal::WebIdentity(identity) => Some(identity.role.clone()),
-        Principal::SecretKeys { .. } | Principal::Profile { .. } => None,
+        Principal::SecretKeys { .. } | Principal::Own(_) => None,
     };
     let partition = role.as_ref().and_then(|role| Partition::parse(role.partition()));
-    let region = region(&cache.env, partition);
+    let region = cache.own.region().await;
+    let region = region.unwrap_or_else(|| partition.unwrap_or(Partition::Aws).home());
     let catalogue = cache.catalogue(Setting { endpoints, roots: None }, principal.identity())?;
     let caller = catalogue.caller(principal, &region).await?;
     Ok(End::Known { caller, role: role.map(|role| role.to_string()), region: region.to_string() })
-}
-
-/// The region the environment names, or the first of the role's partition.
-fn region(env: &Variables, partition: Option<Partition>) -> Region {
-    let named = ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| Region::parse(env.get(name)?));
-    named.unwrap_or_else(|| partition.unwrap_or(Partition::Aws).home())
 }

@@ -32,7 +32,8 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::clouds::aws::client::{
-    Aws, AwsError, BadEndpoint, Catalogue, Class, Endpoints, Found, InstanceType, Principal, Region, Variables,
+    Aws, AwsError, BadEndpoint, Catalogue, Class, Endpoints, Found, InstanceType, LoginReach, OwnLogin, Principal,
+    Region, Variables,
 };
 use crate::clouds::{Account, Asked, Listing, NoListing};
 use crate::connect::Clock;
@@ -81,6 +82,8 @@ pub struct AwsCache {
     env: Variables,
     clock: Clock,
     egress: Egress,
+    /// This machine's own login, which every cluster shares.
+    own: Arc<OwnLogin>,
     catalogues: Mutex<Vec<(Setting, Identity, Arc<Catalogue>)>>,
 }
 
@@ -128,13 +131,15 @@ impl AwsCache {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         };
         let (env, egress) = (Variables::new(env.iter().filter_map(text)), Egress::default());
-        Self { way, env, clock, egress, catalogues: Mutex::default() }
+        let own = own_login(&way, &env, &clock, &egress);
+        Self { way, env, clock, egress, own, catalogues: Mutex::default() }
     }
 
     /// The same, with what the configuration allows.
     #[must_use]
     pub fn with_egress(self, egress: Egress) -> Self {
-        Self { egress, ..self }
+        let own = own_login(&self.way, &self.env, &self.clock, &egress);
+        Self { egress, own, ..self }
     }
 
     /// The catalogue for requests with this identity: what may be connected to depends on it.
@@ -215,7 +220,7 @@ impl AwsAccount {
         })?;
         let secret = asked.fields.get("credentials").map(String::as_str).unwrap_or_default();
         let source = AwsSource::parse(secret)?;
-        let mut principal = principal::of(&self.cache, &self.client, &source).await?;
+        let principal = principal::of(&self.cache, &self.client, &source).await?;
         let setting = cluster::setting(&self.client, &self.cache.env).await?;
         let endpoints = with_profile(setting.endpoints, &principal).await?;
         let setting = Setting { endpoints, ..setting };
@@ -227,12 +232,12 @@ impl AwsAccount {
             let again = principal::of(&self.cache, &self.client, &source).await?;
             if !again.is_same(&principal) && again.identity() == principal.identity() {
                 found = find(&catalogue, &again, &region, asked).await;
-                principal = again;
             }
         }
         let with_note = |text: String| [vec![text], not_used.clone()].concat().join("; ");
-        let Found { types, caller } = found.map_err(|error| AwsError { message: with_note(error.message), ..error })?;
-        let asker = Asker { via: with_note(principal.message()), caller };
+        let Found { types, caller, via } =
+            found.map_err(|error| AwsError { message: with_note(error.message), ..error })?;
+        let asker = Asker { via: with_note(via), caller };
         Ok(Looked { types: types.into_values().flatten().collect(), asker })
     }
 
@@ -292,6 +297,14 @@ impl Account for AwsAccount {
             }
         })
     }
+}
+
+fn own_login(way: &AwsWay, env: &Variables, clock: &Clock, egress: &Egress) -> Arc<OwnLogin> {
+    let reach = match way {
+        AwsWay::InProcess(http) => LoginReach::InProcess(http.clone()),
+        AwsWay::Network => LoginReach::Network { proxies: Proxies::of(|name| env.get(name)), egress: egress.clone() },
+    };
+    Arc::new(OwnLogin::new(env, reach, clock.clone()))
 }
 
 /// The endpoints with that of the user's profile, where the profile asks.

@@ -9,8 +9,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 use super::AwsCache;
 use super::cluster::{get_bytes, transient};
 use crate::clouds::aws::client::{
-    AwsError, Choice, Class, Decision, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent, Step,
-    Variables, Went, Workstation, decide, read_secret,
+    AwsError, Choice, Class, Decision, Here, NamedSecret, Place, Principal, Refusal, SecretContent, Step, Variables,
+    decide, read_secret,
 };
 use crate::connect::is_object_name;
 use trueup_net::SecretText;
@@ -59,7 +59,7 @@ struct SecretFound {
 /// No source of credentials, or the Secret cannot be read.
 pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: &AwsSource) -> Result<Principal, AwsError> {
     match source {
-        AwsSource::Own => own_login(&cache.env).await,
+        AwsSource::Own => of_environment(cache).await.1,
         AwsSource::Secret { namespace, name } => secret_keys(cache, client, namespace, name).await,
     }
 }
@@ -74,7 +74,7 @@ async fn secret_keys(
     let env = cache.env.without_web_identity();
     let found = read(client, namespace, name, &env).await?;
     let named = found.as_ref().map_or(NamedSecret::Absent, |found| NamedSecret::Held(found.content.clone()));
-    let choice = decide(&env, named, &workstation(&env).await).outcome.map_err(refused)?;
+    let choice = decide(&env, named, &here(cache).await).outcome.map_err(refused)?;
     match choice {
         Choice::Irsa(identity) => Ok(Principal::WebIdentity(identity)),
         Choice::SecretKeys(keys) => {
@@ -82,52 +82,25 @@ async fn secret_keys(
                 found.expect("keys of a Secret were chosen because it was read");
             Ok(Principal::SecretKeys { uid, version, keys })
         }
-        Choice::Profile(name) => profile(&env, name).await,
+        Choice::OwnLogin => Ok(Principal::Own(cache.own.clone())),
     }
 }
 
-/// This machine's own login: this process's role, or the user's own profile.
-///
-/// # Errors
-/// There is neither, or it cannot be used.
-async fn own_login(env: &Variables) -> Result<Principal, AwsError> {
-    let (_, found) = of_environment(env).await;
-    found.unwrap_or_else(|| {
-        Err(AwsError::new(
-            Class::Denied,
-            "own-login-none",
-            "this machine has no AWS credentials of its own",
-            "name a profile with AWS_PROFILE, or set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE",
-        ))
-    })
-}
-
-/// Who asks where no object names a Secret: each step of the order, and its end. Nothing without a source of credentials.
-pub(super) async fn of_environment(env: &Variables) -> (Vec<Step>, Option<Result<Principal, AwsError>>) {
-    let workstation = workstation(env).await;
-    let Decision { mut steps, outcome } = decide(env, NamedSecret::NotNamed, &workstation);
-    match (outcome, workstation) {
-        (Ok(Choice::Irsa(identity)), _) => (steps, Some(Ok(Principal::WebIdentity(identity)))),
-        (Ok(Choice::Profile(name)), _) | (Err(Refusal::NotNamed { .. }), Workstation::Own { profile: Some(name) }) => {
-            // That no Secret is named is no fault of the environment.
-            steps.retain(|step| step.went != Went::Refused);
-            steps.push(Step { message: format!("workstation: your own profile {name:?}"), went: Went::Taken });
-            (steps, Some(profile(env, name).await))
-        }
-        (Err(Refusal::NotNamed { pod_identity: false }) | Ok(Choice::SecretKeys(_)), _) => {
-            steps.retain(|step| step.went != Went::Refused);
-            (steps, None)
-        }
-        (Err(refusal), _) => (steps, Some(Err(refused(refusal)))),
-    }
+/// This machine's own login: this process's role, or what aws-config finds. Each step of the order, and its end.
+pub(super) async fn of_environment(cache: &AwsCache) -> (Vec<Step>, Result<Principal, AwsError>) {
+    let Decision { steps, outcome } = decide(&cache.env, NamedSecret::NotNamed, &here(cache).await);
+    let principal = match outcome {
+        Ok(Choice::Irsa(identity)) => Ok(Principal::WebIdentity(identity)),
+        Ok(Choice::OwnLogin | Choice::SecretKeys(_)) => Ok(Principal::Own(cache.own.clone())),
+        Err(refusal) => Err(refused(refusal)),
+    };
+    (steps, principal)
 }
 
 fn refused(refusal: Refusal) -> AwsError {
     let (class, code) = match refusal {
         Refusal::Partial(missing) => (Class::Denied, missing.code()),
         Refusal::BadRole => (Class::Denied, "role-arn"),
-        Refusal::NotNamed { pod_identity: true } => (Class::Denied, "pod-identity"),
-        Refusal::NotNamed { pod_identity: false } => (Class::Denied, "credentials-none"),
         Refusal::SecretAbsent => (Class::Denied, "secret-missing"),
         Refusal::SecretInvalid { .. } => (Class::Denied, "secret-invalid"),
         Refusal::TokenElsewhere => (Class::TokenUnreadable, "token-elsewhere"),
@@ -135,24 +108,11 @@ fn refused(refusal: Refusal) -> AwsError {
     AwsError::new(class, code, refusal.message(), refusal.remedy())
 }
 
-/// A pod has no profile.
-async fn workstation(env: &Variables) -> Workstation {
-    if env.get("KUBERNETES_SERVICE_HOST").is_some() {
-        return Workstation::Pod;
-    }
-    let Some(profiles) = Profiles::of(env) else { return Workstation::Own { profile: None } };
-    let profile = profiles.has(&profiles.current).await.then(|| profiles.current.clone());
-    Workstation::Own { profile }
-}
-
-async fn profile(env: &Variables, name: String) -> Result<Principal, AwsError> {
-    let gone = || ProfileError::Missing { name: name.clone(), files: "the home folder".to_owned() };
-    let unusable = |error: ProfileError| {
-        broken("profile", error.to_string(), "name another with AWS_PROFILE, or write ~/.aws/config")
-    };
-    let profiles = Profiles::of(env).ok_or_else(|| unusable(gone()))?;
-    let profile = Box::new(profiles.profile(&name).await.map_err(unusable)?);
-    Ok(Principal::Profile { name, profile, profiles })
+/// This machine, and what its login is configured as.
+async fn here(cache: &AwsCache) -> Here {
+    let is_pod = cache.env.get("KUBERNETES_SERVICE_HOST").is_some();
+    let place = if is_pod { Place::Pod } else { Place::Workstation };
+    Here { place, login: cache.own.configured().await }
 }
 
 #[derive(Deserialize)]

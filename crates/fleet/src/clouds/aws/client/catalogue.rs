@@ -19,8 +19,8 @@ use super::api::Aws;
 use super::ec2::{InstanceType, Offers};
 use super::endpoint::Service;
 use super::error::{AwsError, Class};
+use super::own_login::{OwnKeys, OwnLogin};
 use super::partition::Region;
-use super::profile::{Profile, Profiles};
 use super::sts::{Keys, Session, WebIdentity};
 use trueup_net::Identity;
 
@@ -28,12 +28,6 @@ use trueup_net::Identity;
 const KNOWN_HOLDS: Duration = Duration::from_secs(24 * 3600);
 /// How long a type that wasn't offered counts as not offered. New ones come a few times a month.
 const ABSENT_HOLDS: Duration = Duration::from_secs(600);
-/// How long a denial is kept: a person changes a policy and wants to see the effect.
-const DENIED_HOLDS: Duration = Duration::from_secs(60);
-/// How long anything else that failed holds.
-const FAILED_HOLDS: Duration = Duration::from_secs(10);
-/// Keys are renewed before they end, so that none ends on its way.
-const KEYS_SPARE: Duration = Duration::from_secs(300);
 
 /// Who asks.
 #[derive(Clone)]
@@ -45,18 +39,15 @@ pub enum Principal {
         version: String,
         keys: Keys,
     },
-    Profile {
-        name: String,
-        profile: Box<Profile>,
-        profiles: Profiles,
-    },
+    /// This machine's own login.
+    Own(Arc<OwnLogin>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum PrincipalKey {
     WebIdentity(WebIdentity),
     SecretKeys { uid: String, version: String },
-    Profile { name: String },
+    Own,
 }
 
 impl Principal {
@@ -71,14 +62,14 @@ impl Principal {
             Self::SecretKeys { uid, version, keys: _ } => {
                 PrincipalKey::SecretKeys { uid: uid.clone(), version: version.clone() }
             }
-            Self::Profile { name, .. } => PrincipalKey::Profile { name: name.clone() },
+            Self::Own(_) => PrincipalKey::Own,
         }
     }
 
     /// Whose identity requests carry.
     pub fn identity(&self) -> Identity {
         match self {
-            Self::WebIdentity(_) | Self::Profile { .. } => Identity::Own,
+            Self::WebIdentity(_) | Self::Own(_) => Identity::Own,
             Self::SecretKeys { .. } => Identity::OfCluster,
         }
     }
@@ -87,16 +78,15 @@ impl Principal {
     pub async fn endpoint_url(&self) -> Option<String> {
         match self {
             Self::WebIdentity(_) | Self::SecretKeys { .. } => None,
-            Self::Profile { name, profiles, .. } => profiles.endpoint_url(name).await,
+            Self::Own(login) => login.endpoint_url().await,
         }
     }
 
-    /// How people call it.
-    pub fn message(&self) -> String {
+    /// Whether refused keys are worth reading again here; those of a Secret are read again by those who read it.
+    fn is_reread(&self) -> bool {
         match self {
-            Self::WebIdentity(identity) => format!("web identity of {}", identity.role),
-            Self::SecretKeys { .. } => "access keys of the Secret".to_owned(),
-            Self::Profile { name, .. } => format!("your own profile {name:?}"),
+            Self::Own(_) => true,
+            Self::WebIdentity(_) | Self::SecretKeys { .. } => false,
         }
     }
 }
@@ -108,6 +98,8 @@ pub struct Found {
     pub types: BTreeMap<String, Option<InstanceType>>,
     /// Who AWS says this is. Empty when it wouldn't.
     pub caller: String,
+    /// How people call the login.
+    pub via: String,
 }
 
 /// What is known.
@@ -130,6 +122,7 @@ struct SessionSlot {
 struct Held {
     keys: Keys,
     caller: String,
+    via: String,
 }
 
 struct Failed {
@@ -195,9 +188,9 @@ impl Catalogue {
         if let Some(failed) = slot.failed.as_ref().filter(|_| !matches!(missing, Missing::Nothing)) {
             return Err(failed.error.clone());
         }
-        let held = self.session(principal, region).await?;
+        let mut held = self.session(principal, region).await?;
         if !matches!(missing, Missing::Nothing) {
-            match self.ask(principal, &held, region, &missing).await {
+            match self.ask(principal, &mut held, region, &missing).await {
                 Ok(answers) => {
                     slot.types.extend(answers);
                     if matches!(missing, Missing::All) {
@@ -205,7 +198,7 @@ impl Catalogue {
                     }
                 }
                 Err(error) => {
-                    slot.failed = Some(Failed { error: error.clone(), until: later(now, holds(&error)) });
+                    slot.failed = Some(Failed { error: error.clone(), until: error.holds_until(now) });
                     return Err(error);
                 }
             }
@@ -215,7 +208,7 @@ impl Catalogue {
             Some(wanted) => wanted.iter().map(known).collect(),
             None => slot.types.keys().map(known).collect(),
         };
-        Ok(Found { types, caller: held.caller })
+        Ok(Found { types, caller: held.caller, via: held.via })
     }
 
     /// Whose keys these are, by AWS's word.
@@ -226,19 +219,23 @@ impl Catalogue {
         Ok(self.session(principal, region).await?.caller)
     }
 
-    /// Asks EC2, with new keys when the old ones have ended on the way.
+    /// Asks EC2, with new keys when the old ones have ended or were replaced on the way.
     async fn ask(
         &self,
         principal: &Principal,
-        held: &Held,
+        held: &mut Held,
         region: &Region,
         missing: &Missing,
     ) -> Result<BTreeMap<String, (Option<InstanceType>, Timestamp)>, AwsError> {
         let mut answer = self.describe(&held.keys, region, missing).await;
-        if answer.as_ref().is_err_and(AwsError::keys_are_old) {
-            self.forget(principal, region).await;
+        let is_over = |error: &AwsError| error.keys_are_old() || (principal.is_reread() && error.refuses_keys());
+        if answer.as_ref().is_err_and(is_over) {
+            self.forget(principal, region, &held.keys).await;
             let renewed = self.session(principal, region).await?;
-            answer = self.describe(&renewed.keys, region, missing).await;
+            if renewed.keys != held.keys {
+                *held = renewed;
+                answer = self.describe(&held.keys, region, missing).await;
+            }
         }
         let offers = match answer {
             Ok(offers) => offers,
@@ -288,8 +285,7 @@ impl Catalogue {
         // Held across the calls on purpose, as above.
         let mut slot = slot.lock().await;
         let now = self.aws.now();
-        let good = |held: &Held| held.keys.expires.is_none_or(|at| at > later(now, KEYS_SPARE));
-        if let Some(held) = slot.held.as_ref().filter(|held| good(held)) {
+        if let Some(held) = slot.held.as_ref().filter(|held| held.keys.are_good_at(now)) {
             return Ok(held.clone());
         }
         slot.failed.take_if(|failed| failed.until <= now);
@@ -302,21 +298,22 @@ impl Catalogue {
                 Ok(held)
             }
             Err(error) => {
-                slot.failed = Some(Failed { error: error.clone(), until: later(now, holds(&error)) });
+                slot.failed = Some(Failed { error: error.clone(), until: error.holds_until(now) });
                 Err(error)
             }
         }
     }
 
     async fn log_in(&self, principal: &Principal, region: &Region) -> Result<Held, AwsError> {
-        let (keys, assumed) = match principal {
+        let (keys, assumed, via) = match principal {
             Principal::WebIdentity(identity) => {
                 let session = self.exchange(identity, region).await?;
-                (session.keys, session.assumed)
+                (session.keys, session.assumed, format!("web identity of {}", identity.role))
             }
-            Principal::SecretKeys { keys, .. } => (keys.clone(), String::new()),
-            Principal::Profile { profile, profiles, .. } => {
-                (self.aws.profile_keys(profiles, profile, region).await?, String::new())
+            Principal::SecretKeys { keys, .. } => (keys.clone(), String::new(), "access keys of the Secret".to_owned()),
+            Principal::Own(login) => {
+                let OwnKeys { keys, source } = login.keys().await?;
+                (keys, String::new(), source)
             }
         };
         // Who the keys make one is worth a call: a role that silently is another one is the costliest mistake here. Asked
@@ -324,10 +321,13 @@ impl Catalogue {
         let custom = self.aws.endpoints().is_custom(Service::Sts);
         let place = if custom { region.clone() } else { region.partition().home() };
         match self.aws.caller(&keys, &place).await {
-            Ok(caller) => Ok(Held { keys, caller: caller.arn }),
+            Ok(caller) => Ok(Held { keys, caller: caller.arn, via }),
             // Keys that are no good are no good for EC2, either, which would say less about it.
-            Err(error) if error.class == Class::Denied && error.code != "AccessDenied" => Err(error),
-            Err(_) => Ok(Held { keys, caller: assumed }),
+            Err(error) if error.class == Class::Denied && error.code != "AccessDenied" => {
+                self.drop_own(principal, &keys).await;
+                Err(error)
+            }
+            Err(_) => Ok(Held { keys, caller: assumed, via }),
         }
     }
 
@@ -343,9 +343,18 @@ impl Catalogue {
         }
     }
 
-    async fn forget(&self, principal: &Principal, region: &Region) {
+    async fn forget(&self, principal: &Principal, region: &Region, keys: &Keys) {
         let slot = entry(&self.sessions, (principal.key(), region.clone()));
         slot.lock().await.held = None;
+        self.drop_own(principal, keys).await;
+    }
+
+    /// Makes this machine's own login read its sources again.
+    async fn drop_own(&self, principal: &Principal, keys: &Keys) {
+        match principal {
+            Principal::Own(login) => login.forget(keys).await,
+            Principal::WebIdentity(_) | Principal::SecretKeys { .. } => {}
+        }
     }
 }
 
@@ -366,13 +375,6 @@ impl RegionSlot {
 
 fn entry<K: Ord, V: Default>(slots: &Slots<K, V>, key: K) -> Arc<Turn<V>> {
     slots.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
-}
-
-fn holds(error: &AwsError) -> Duration {
-    match error.class {
-        Class::Denied => DENIED_HOLDS,
-        Class::TokenUnreadable | Class::Transient => FAILED_HOLDS,
-    }
 }
 
 fn later(now: Timestamp, span: Duration) -> Timestamp {

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::endpoint::Service;
 use trueup_net::NotReached;
 use trueup_net::http::HttpError;
@@ -49,6 +51,12 @@ const PASSING: &[Duration] = &[Duration::from_millis(500), Duration::from_secs(1
 /// STS says InvalidIdentityToken, too, while it can't fetch the issuer's keys; a new role's trust takes seconds to spread.
 const SPREADING: &[Duration] = &[Duration::from_secs(1), Duration::from_secs(2)];
 
+/// How long a denial is kept: a person changes a policy and wants to see the effect.
+const DENIED_HOLDS: Duration = Duration::from_secs(60);
+
+/// How long anything else that failed holds.
+const FAILED_HOLDS: Duration = Duration::from_secs(10);
+
 impl AwsError {
     pub(crate) fn new(
         class: Class,
@@ -59,11 +67,10 @@ impl AwsError {
         Self { class, code: code.into(), message: message.into(), remedy: remedy.into() }
     }
 
-    /// What AWS answered. `message` must be free of secrets.
-    pub(super) fn answered(service: Service, action: &str, status: u16, code: &str, message: &str) -> Self {
+    /// What AWS answered to `what`. `message` must be free of secrets.
+    pub(super) fn answered(what: &str, status: u16, code: &str, message: &str) -> Self {
         let code = plain_code(code).unwrap_or_else(|| format!("HTTP{status}"));
         let (class, remedy) = judge(&code, status);
-        let what = format!("{} {action}", service.as_str());
         let message = match one_line(message, 240).trim_end_matches('.') {
             "" => format!("{what}: {code}"),
             message => format!("{what}: {code}: {message}"),
@@ -71,8 +78,8 @@ impl AwsError {
         Self::new(class, code, message, remedy)
     }
 
-    /// No answer came.
-    pub(super) fn unanswered(service: Service, action: &str, host: &str, error: &HttpError) -> Self {
+    /// No answer to `what` came.
+    pub(super) fn unanswered(what: &str, host: &str, error: &HttpError) -> Self {
         let (code, remedy) = match error {
             HttpError::TimedOut { .. } => {
                 ("timeout", "check the connection to the endpoint: proxy, firewall, VPC endpoint")
@@ -109,7 +116,7 @@ impl AwsError {
                 }
             },
         };
-        let message = format!("{} {action}: {host}: {error}", service.as_str());
+        let message = format!("{what}: {host}: {error}");
         Self::new(Class::Transient, code, message, remedy)
     }
 
@@ -117,6 +124,15 @@ impl AwsError {
     pub(super) fn unreadable(service: Service, action: &str, why: &str) -> Self {
         let message = format!("{} {action}: the response cannot be read: {why}", service.as_str());
         Self::new(Class::Transient, "unreadable-answer", message, "check proxies and the custom endpoint")
+    }
+
+    /// Until when it is answered again without a request.
+    pub(super) fn holds_until(&self, now: Timestamp) -> Timestamp {
+        let span = match self.class {
+            Class::Denied => DENIED_HOLDS,
+            Class::TokenUnreadable | Class::Transient => FAILED_HOLDS,
+        };
+        now.checked_add(span).unwrap_or(Timestamp::MAX)
     }
 
     /// Whether it is worth sending again.
@@ -132,7 +148,7 @@ impl AwsError {
         }
     }
 
-    /// Whether the keys of a Secret may have been replaced since they were read.
+    /// Whether the keys may have been replaced since they were read.
     pub fn refuses_keys(&self) -> bool {
         matches!(self.code.as_str(), "AuthFailure" | "InvalidClientTokenId" | "SignatureDoesNotMatch")
     }

@@ -42,10 +42,6 @@ impl<'t> Ini<'t> {
         let found = entries.rfind(|(name, _)| name.eq_ignore_ascii_case(key));
         found.map(|(_, value)| *value).filter(|value| !value.is_empty())
     }
-
-    pub fn titles(&self) -> impl Iterator<Item = &'t str> {
-        self.sections.iter().map(|(title, _)| *title)
-    }
 }
 
 /// `profile  x` and `profile x` are the same.

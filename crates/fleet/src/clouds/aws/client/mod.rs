@@ -1,7 +1,7 @@
 //! The AWS APIs in use: caller identity (STS) and instance types (EC2). Read only.
 //!
 //! ```text
-//! environment, Secret, profile ─► order (which credentials) ─► sts (keys) ─► ec2 (instance types) ─► catalogue (cache)
+//! environment, Secret, own login ─► order (which credentials) ─► sts (keys) ─► ec2 (instance types) ─► catalogue (cache)
 //! ```
 //!
 //! Invariants:
@@ -9,8 +9,8 @@
 //! - a token file is read again for each exchange, because it is rotated in place;
 //! - every failure has a class, a code, a sentence and a remedy, and none of them holds a key or a token.
 //!
-//! Why no SDK: `aws-sdk-ec2` alone takes eight minutes and eight gigabytes to build (`docs/facts/irsa-machineset.md` section
-//! 11); four Query calls and one signature are all that is needed of it.
+//! Why no SDK but aws-config: `aws-sdk-ec2` alone takes eight minutes and eight gigabytes to build
+//! (`docs/facts/irsa-machineset.md` section 11); three Query calls and one signature are all that is needed of it.
 //!
 //! Elsewhere: what an annotation should say (`checks::machineset_capacity`).
 
@@ -22,11 +22,10 @@ mod endpoint;
 mod error;
 mod ini;
 mod order;
+mod own_login;
 mod partition;
-mod profile;
 mod query;
 mod secret_file;
-mod sso;
 mod sts;
 mod token;
 mod variables;
@@ -39,10 +38,10 @@ pub use ec2::{Gpu, InstanceType, Offers, RegionState};
 pub use endpoint::{BadEndpoint, Endpoints, Service};
 pub use error::{AwsError, Class};
 pub use order::{
-    Choice, Decision, Irsa, Missing, NamedSecret, Refusal, SecretContent, Step, Went, Workstation, decide,
+    Choice, Decision, Here, Irsa, Missing, NamedSecret, Place, Refusal, SecretContent, Step, Went, decide,
 };
+pub use own_login::{LoginReach, OWN_LOGIN_NONE, OwnKeys, OwnLogin};
 pub use partition::{Partition, Region};
-pub use profile::{Profile, ProfileError, Profiles};
 pub use secret_file::read_secret;
 pub use sts::{Caller, Keys, Session, WebIdentity};
 pub use token::Claims;

@@ -4,14 +4,14 @@
 //!   environment: one of the two variables ──► refused, before anything else
 //!        │ neither             └─ both ──► IRSA
 //!        ▼
-//!   the Secret the object names: keys ──► them
-//!        │ none named, absent, unusable ──► refused
-//!        ▼ a web identity: its token is in the pod that uses it
-//!   the user's own profile, on a workstation only ──► it;  otherwise refused
+//!   the Secret the object names: keys ──► them;  absent, unusable ──► refused
+//!        │ a web identity: its token is in the pod that uses it ──► on a workstation this machine's own login, else refused
+//!        ▼ none named
+//!   this machine's own login (`own_login`)
 //! ```
 //!
-//! Invariants: a file that a Secret names is never read. Keys in the environment are not looked at here. Both SDKs prefer them to IRSA, so that a log line about
-//! a role can be false (`docs/facts/irsa-machineset.md` section 1.4).
+//! Invariants: a file that a Secret names is never read. A complete web identity comes before keys in the environment. Both
+//! SDKs prefer the keys, so that a log line about a role can be false (`docs/facts/irsa-machineset.md` section 1.4).
 
 use super::arn::RoleArn;
 use super::sts::{Keys, WebIdentity};
@@ -20,10 +20,7 @@ use super::variables::{self, Variables};
 /// What the environment says about IAM roles for service accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Irsa {
-    Absent {
-        /// The variables of EKS Pod Identity are there instead.
-        pod_identity: bool,
-    },
+    Absent,
     Partial(Missing),
     Complete(WebIdentity),
     /// Both are there, and the role is no role's ARN.
@@ -63,13 +60,20 @@ pub enum SecretContent {
     Unusable { why: &'static str },
 }
 
-/// Where the program runs.
+/// This machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Workstation {
-    /// In a pod: whose profile would that be?
+pub struct Here {
+    pub place: Place,
+    /// What its login is configured as; nothing where only an instance's role is left.
+    pub login: Option<String>,
+}
+
+/// Where the program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In a pod: its login is not the user's.
     Pod,
-    /// On a workstation, with this profile in the user's files, if any.
-    Own { profile: Option<String> },
+    Workstation,
 }
 
 /// What to use.
@@ -77,8 +81,8 @@ pub enum Workstation {
 pub enum Choice {
     Irsa(WebIdentity),
     SecretKeys(Keys),
-    /// The user's own, and shown as such.
-    Profile(String),
+    /// This machine's own, and shown as such.
+    OwnLogin,
 }
 
 /// Why nothing can be used.
@@ -86,9 +90,6 @@ pub enum Choice {
 pub enum Refusal {
     Partial(Missing),
     BadRole,
-    NotNamed {
-        pod_identity: bool,
-    },
     SecretAbsent,
     SecretInvalid {
         why: &'static str,
@@ -129,19 +130,16 @@ impl Irsa {
             },
             (Some(_), None) => Self::Partial(Missing::TokenFile),
             (None, Some(_)) => Self::Partial(Missing::RoleArn),
-            (None, None) => {
-                let mut container = variables::CONTAINER_CREDENTIALS.into_iter();
-                Self::Absent { pod_identity: container.any(|name| env.get(name).is_some()) }
-            }
+            (None, None) => Self::Absent,
         }
     }
 }
 
 /// Walks through the order.
-pub fn decide(env: &Variables, secret: NamedSecret, workstation: &Workstation) -> Decision {
+pub fn decide(env: &Variables, secret: NamedSecret, here: &Here) -> Decision {
     let mut steps = Vec::new();
     let mut step = |message: String, went: Went| steps.push(Step { message, went });
-    let pod_identity = match Irsa::of(env) {
+    match Irsa::of(env) {
         Irsa::Complete(identity) => {
             step(format!("environment: web identity of {}", identity.role), Went::Taken);
             return Decision { steps, outcome: Ok(Choice::Irsa(identity)) };
@@ -155,11 +153,15 @@ pub fn decide(env: &Variables, secret: NamedSecret, workstation: &Workstation) -
             step(format!("environment: {}", Refusal::BadRole.message()), Went::Refused);
             return Decision { steps, outcome: Err(Refusal::BadRole) };
         }
-        Irsa::Absent { pod_identity } => pod_identity,
-    };
+        Irsa::Absent => {}
+    }
     step("environment: no web identity variables".to_owned(), Went::Past);
     let outcome = match secret {
-        NamedSecret::NotNamed => Err(Refusal::NotNamed { pod_identity }),
+        NamedSecret::NotNamed => {
+            let login = here.login.as_deref().unwrap_or("no keys, profile or container credentials");
+            step(format!("this machine: {login}"), if here.login.is_some() { Went::Taken } else { Went::Past });
+            return Decision { steps, outcome: Ok(Choice::OwnLogin) };
+        }
         NamedSecret::Absent => Err(Refusal::SecretAbsent),
         NamedSecret::Held(SecretContent::Unusable { why }) => Err(Refusal::SecretInvalid { why }),
         NamedSecret::Held(SecretContent::StaticKeys(keys)) => {
@@ -171,12 +173,12 @@ pub fn decide(env: &Variables, secret: NamedSecret, workstation: &Workstation) -
                 format!("Secret: web identity of {}, whose token is in the pod that uses it", identity.role),
                 Went::Past,
             );
-            match workstation {
-                Workstation::Own { profile: Some(profile) } => {
-                    step(format!("workstation: your own profile {profile:?}"), Went::Taken);
-                    return Decision { steps, outcome: Ok(Choice::Profile(profile.clone())) };
+            match (here.place, &here.login) {
+                (Place::Workstation, Some(login)) => {
+                    step(format!("this machine: {login}"), Went::Taken);
+                    return Decision { steps, outcome: Ok(Choice::OwnLogin) };
                 }
-                Workstation::Own { profile: None } | Workstation::Pod => Err(Refusal::TokenElsewhere),
+                (Place::Workstation, None) | (Place::Pod, _) => Err(Refusal::TokenElsewhere),
             }
         }
     };
@@ -196,12 +198,6 @@ impl Refusal {
                 "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing".to_owned()
             }
             Self::BadRole => format!("AWS_ROLE_ARN: {}", super::arn::BadArn),
-            Self::NotNamed { pod_identity: true } => {
-                "no web identity variables, and no Secret is named; EKS Pod Identity is there, which the annotating \
-                 controllers don't use"
-                    .to_owned()
-            }
-            Self::NotNamed { pod_identity: false } => "no web identity variables, and no Secret is named".to_owned(),
             Self::SecretAbsent => "the Secret is not there".to_owned(),
             Self::SecretInvalid { why } => format!("the Secret cannot be used: {why}"),
             Self::TokenElsewhere => {
@@ -221,12 +217,6 @@ impl Refusal {
                  pod's spec and annotate the ServiceAccount with eks.amazonaws.com/role-arn, or set both"
             }
             Self::BadRole => "write the role as arn:aws:iam::123456789012:role/name",
-            Self::NotNamed { pod_identity: true } => {
-                "use IAM roles for service accounts, or name a credentialsSecret in the provider spec"
-            }
-            Self::NotNamed { pod_identity: false } => {
-                "set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or name a credentialsSecret in the provider spec"
-            }
             Self::SecretAbsent => "create the Secret, or correct credentialsSecret.name in the provider spec",
             Self::TokenElsewhere => "name a profile with AWS_PROFILE, or run where the token is mounted",
             Self::SecretInvalid { .. } => {

@@ -70,6 +70,11 @@ impl Call<'_> {
         form
     }
 
+    /// What people call it: `sts GetCallerIdentity`.
+    fn what(&self) -> String {
+        format!("{} {}", self.service.as_str(), self.action)
+    }
+
     fn unreadable(&self, why: &str) -> AwsError {
         AwsError::unreadable(self.service, self.action, why)
     }
@@ -101,13 +106,13 @@ impl Aws {
         let request = self.request(call)?;
         let host = request.uri().host().unwrap_or_default().to_owned();
         let answer = self.http.send(request).await;
-        let answer = answer.map_err(|error| AwsError::unanswered(call.service, call.action, &host, &error))?;
+        let answer = answer.map_err(|error| AwsError::unanswered(&call.what(), &host, &error))?;
         if answer.status.is_success() {
             return Ok(answer.body);
         }
         let (code, message) = refusal(&answer.body);
         let (code, message) = (concealed(code, call), concealed(message, call));
-        Err(AwsError::answered(call.service, call.action, answer.status.as_u16(), &code, &message))
+        Err(AwsError::answered(&call.what(), answer.status.as_u16(), &code, &message))
     }
 
     fn request(&self, call: &Call<'_>) -> Result<Request<Bytes>, AwsError> {
@@ -170,7 +175,7 @@ fn unsayable(call: &Call<'_>, why: &str) -> AwsError {
 }
 
 /// Code and message of a refusal; both empty when the body is something else (a proxy's page, say).
-fn refusal(body: &[u8]) -> (String, String) {
+pub(super) fn refusal(body: &[u8]) -> (String, String) {
     let (mut code, mut message) = (String::new(), String::new());
     let read = xml::walk(body, ERROR_ROOTS, |met| {
         let Met::Text { path, text } = met else { return };

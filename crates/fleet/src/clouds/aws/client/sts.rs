@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -18,6 +19,8 @@ use trueup_net::SecretText;
 
 /// How long a session is asked to last: AWS's own default, which every role allows.
 const SESSION_SECONDS: &str = "3600";
+/// How long keys have to hold when they are used.
+const SPARE: Duration = Duration::from_secs(300);
 /// The longest name STS takes.
 const SESSION_NAME_MAX: usize = 64;
 
@@ -28,6 +31,14 @@ pub struct Keys {
     pub secret_access_key: SecretText,
     pub session_token: Option<SecretText>,
     pub expires: Option<Timestamp>,
+}
+
+impl Keys {
+    /// Whether they hold long enough to be sent: keys are renewed before they end, so that none ends on its way.
+    pub(super) fn are_good_at(&self, now: Timestamp) -> bool {
+        let needed = now.checked_add(SPARE).unwrap_or(Timestamp::MAX);
+        self.expires.is_none_or(|at| at > needed)
+    }
 }
 
 /// A role and the token that proves who wants it.
@@ -93,30 +104,6 @@ impl Aws {
         let body = self.call(&call).await.map_err(|error| with_claims(error, role, &token.claims))?;
         let read = read_session(&call, &body, "AssumeRoleWithWebIdentityRe")?;
         Ok(Session { claims: token.claims, ..read })
-    }
-
-    /// Takes on a role with keys one has.
-    ///
-    /// # Errors
-    /// STS says no.
-    pub(super) async fn assume_role(
-        &self,
-        keys: &Keys,
-        role: &RoleArn,
-        session_name: &str,
-        external_id: Option<&str>,
-        region: &Region,
-    ) -> Result<Session, AwsError> {
-        let mut parameters = vec![
-            ("RoleArn".to_owned(), role.as_str()),
-            ("RoleSessionName".to_owned(), session_name),
-            ("DurationSeconds".to_owned(), SESSION_SECONDS),
-        ];
-        parameters.extend(external_id.map(|id| ("ExternalId".to_owned(), id)));
-        let signer = Signer::Keys(keys);
-        let call = Call { service: Service::Sts, action: "AssumeRole", region, signer, parameters, secrets: vec![] };
-        let body = self.call(&call).await?;
-        read_session(&call, &body, "AssumeRoleRe")
     }
 
     /// Asks whose keys these are. Needs no permission.

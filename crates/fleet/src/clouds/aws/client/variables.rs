@@ -9,7 +9,7 @@ use std::fmt;
 pub(super) const ROLE_ARN: &str = "AWS_ROLE_ARN";
 pub(super) const TOKEN_FILE: &str = "AWS_WEB_IDENTITY_TOKEN_FILE";
 pub(super) const SESSION_NAME: &str = "AWS_ROLE_SESSION_NAME";
-/// What EKS Pod Identity injects instead of the two above.
+/// What ECS and EKS Pod Identity inject instead of the two above.
 pub(super) const CONTAINER_CREDENTIALS: [&str; 2] =
     ["AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"];
 
@@ -32,6 +32,10 @@ impl Variables {
     pub fn without_web_identity(&self) -> Self {
         let kept = self.0.iter().filter(|(name, _)| ![ROLE_ARN, TOKEN_FILE].contains(&name.as_str()));
         Self(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Whether a switch such as `AWS_USE_FIPS_ENDPOINT` is on.

@@ -153,11 +153,9 @@ fn outcome(decision: &Decision) -> &'static str {
     match &decision.outcome {
         Ok(Choice::Irsa(_)) => "irsa",
         Ok(Choice::SecretKeys(_)) => "secret keys",
-        Ok(Choice::Profile(_)) => "profile",
+        Ok(Choice::OwnLogin) => "own login",
         Err(Refusal::Partial(missing)) => missing.code(),
         Err(Refusal::BadRole) => "bad role",
-        Err(Refusal::NotNamed { pod_identity: true }) => "none, pod identity",
-        Err(Refusal::NotNamed { pod_identity: false }) => "none",
         Err(Refusal::SecretAbsent) => "secret absent",
         Err(Refusal::SecretInvalid { .. }) => "secret invalid",
         Err(Refusal::TokenElsewhere) => "token elsewhere",
@@ -171,14 +169,15 @@ fn credentials_are_looked_for_in_a_fixed_order() {
     let (role, token) = (("AWS_ROLE_ARN", ROLE), ("AWS_WEB_IDENTITY_TOKEN_FILE", "/var/run/token"));
     let pod = [("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1/credentials")];
     let keys = [("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "s"), role, token];
-    let own = || Workstation::Own { profile: Some("mine".to_owned()) };
-    let bare = || Workstation::Own { profile: None };
+    let own = || Here { place: Place::Workstation, login: Some("mine".to_owned()) };
+    let bare = || Here { place: Place::Workstation, login: None };
+    let in_pod = || Here { place: Place::Pod, login: Some("mine".to_owned()) };
     type Env = Vec<(&'static str, &'static str)>;
-    let cases: Vec<(&str, Env, NamedSecret, Workstation, &str)> = vec![
+    let cases: Vec<(&str, Env, NamedSecret, Here, &str)> = vec![
         ("both", vec![role, token], NamedSecret::NotNamed, own(), "irsa"),
         ("role alone", vec![role], NamedSecret::NotNamed, own(), "aws-web-identity-token-file-missing"),
         ("token alone", vec![token], NamedSecret::NotNamed, own(), "aws-role-arn-missing"),
-        ("nothing", vec![], NamedSecret::NotNamed, own(), "none"),
+        ("nothing", vec![], NamedSecret::NotNamed, own(), "own login"),
         ("both and a secret", vec![role, token], secret_keys(), own(), "irsa"),
         ("a secret alone", vec![], secret_keys(), own(), "secret keys"),
         ("role alone, with a secret", vec![role], secret_keys(), own(), "aws-web-identity-token-file-missing"),
@@ -198,15 +197,15 @@ fn credentials_are_looked_for_in_a_fixed_order() {
         ),
         ("keys in the environment don't win", keys.to_vec(), secret_keys(), own(), "irsa"),
         ("no role's ARN", vec![("AWS_ROLE_ARN", "annotator"), token], secret_keys(), own(), "bad role"),
-        ("EKS Pod Identity", pod.to_vec(), NamedSecret::NotNamed, Workstation::Pod, "none, pod identity"),
+        ("EKS Pod Identity", pod.to_vec(), NamedSecret::NotNamed, in_pod(), "own login"),
         ("secret absent", vec![], NamedSecret::Absent, own(), "secret absent"),
         ("secret unusable", vec![], NamedSecret::Held(SecretContent::Unusable { why: "x" }), own(), "secret invalid"),
-        ("the STS cluster's secret, on a workstation", vec![], secret_web_identity(), own(), "profile"),
-        ("the same without a profile", vec![], secret_web_identity(), bare(), "token elsewhere"),
-        ("the same in a pod", vec![], secret_web_identity(), Workstation::Pod, "token elsewhere"),
+        ("the STS cluster's secret, on a workstation", vec![], secret_web_identity(), own(), "own login"),
+        ("the same without a login", vec![], secret_web_identity(), bare(), "token elsewhere"),
+        ("the same in a pod", vec![], secret_web_identity(), in_pod(), "token elsewhere"),
     ];
-    for (case, env, secret, workstation, expected) in cases {
-        let decision = decide(&Variables::new(env), secret, &workstation);
+    for (case, env, secret, here, expected) in cases {
+        let decision = decide(&Variables::new(env), secret, &here);
         assert_eq!(outcome(&decision), expected, "case: {case}");
         assert!(!decision.steps.is_empty(), "case: {case}");
     }
@@ -215,7 +214,7 @@ fn credentials_are_looked_for_in_a_fixed_order() {
 #[test]
 fn a_role_set_by_hand_is_named_as_the_cause() {
     let env = Variables::new([("AWS_ROLE_ARN", ROLE)]);
-    let decision = decide(&env, NamedSecret::NotNamed, &Workstation::Pod);
+    let decision = decide(&env, NamedSecret::NotNamed, &Here { place: Place::Pod, login: None });
     let refusal = decision.outcome.unwrap_err();
     assert_eq!(refusal.message(), "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing");
     assert!(refusal.remedy().starts_with("AWS_ROLE_ARN is set by hand, so the EKS webhook injected nothing"));

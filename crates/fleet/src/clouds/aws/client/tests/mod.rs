@@ -3,7 +3,6 @@
 mod caching;
 mod failing;
 mod finding;
-mod profiles;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -150,7 +149,7 @@ fn nothing_that_holds_a_secret_shows_it() {
     let session = Session { keys: keys.clone(), assumed: String::new(), claims: Claims::default() };
     let secret = SecretContent::StaticKeys(keys.clone());
     let choice = Choice::SecretKeys(keys.clone());
-    let profile = Profile::Keys(keys.clone());
-    let shown = format!("{keys:?} {session:?} {secret:?} {choice:?} {profile:?} {variables:?}");
+    let own = OwnKeys { keys: keys.clone(), source: String::new() };
+    let shown = format!("{keys:?} {session:?} {secret:?} {choice:?} {own:?} {variables:?}");
     assert!(!shown.contains("canary") && shown.contains("AWS_ROLE_ARN"), "{shown}");
 }
