@@ -10,6 +10,8 @@
 
 #[path = "tidy/clouds.rs"]
 mod clouds;
+#[path = "tidy/coverage.rs"]
+mod coverage;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/wording.rs"]
@@ -33,6 +35,15 @@ fn texts_use_no_banned_word() {
     assert!(files.len() > 1_000, "the texts were not found: {}", files.len());
     let breaches = wording::breaches(&files);
     assert!(breaches.is_empty(), "{}", listed(&breaches));
+}
+
+#[test]
+fn the_coverage_of_the_founding_documents_names_files_and_tests_that_exist() {
+    let page = std::fs::read_to_string(root().join("docs/coverage.md")).unwrap();
+    let files = sources(&["src", "tests"]);
+    let functions = files.iter().flat_map(|file| coverage::functions(&file.text)).collect();
+    let breaches = coverage::breaches(&page, &root(), &functions);
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
 }
 
 #[test]

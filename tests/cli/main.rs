@@ -40,6 +40,8 @@ mod machineset;
 mod oidc;
 mod plan;
 mod powervs;
+mod powervs_fleet;
+mod powervs_leaked;
 mod powervs_life;
 mod powervs_members;
 mod powervs_secrets;

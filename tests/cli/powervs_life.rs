@@ -15,7 +15,7 @@ use super::front::{Moment, Which};
 use super::powervs_stage::{Gateway, Pace, Set, Stage, Tags, owner_tags, said, stage, ticked};
 
 /// Every kill is played when this is set, as CI does; without it a few are, so that the tests of a working day stay short.
-const ALL_KILLS: &str = "TRUEUP_ALL_KILLS";
+pub const ALL_KILLS: &str = "TRUEUP_ALL_KILLS";
 
 /// Plans, holds what is ticked to what is expected, carries it out, and leaves nothing open.
 fn plan_and_apply(stage: &Stage, step: &str, expected: &[String]) {
@@ -111,7 +111,7 @@ async fn a_tag_replaces_another_while_the_index_is_stale() {
 }
 
 /// A process that does not outlive a test that fails.
-struct Killed(Child);
+pub struct Killed(pub Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
@@ -206,7 +206,7 @@ fn attach() -> Which {
 /// How many runs are under way at once: most of each is waiting, and a machine with two cores has other tests to run.
 const AT_ONCE: usize = 6;
 
-async fn all_of(kills: impl IntoIterator<Item = BoxFuture<'static, ()>>) {
+pub async fn all_of(kills: impl IntoIterator<Item = BoxFuture<'static, ()>>) {
     let mut runs = stream::iter(kills).map(tokio::spawn).buffer_unordered(AT_ONCE);
     while let Some(ended) = runs.next().await {
         ended.unwrap();

@@ -137,12 +137,17 @@ impl Stage {
 
     /// The binary with a state folder of its own. `$TMP` stands for the desk.
     pub fn command(&self, args: &[&str]) -> Command {
+        self.command_in(&["--all-contexts"], args)
+    }
+
+    /// The same for these contexts alone.
+    pub fn command_in(&self, contexts: &[&str], args: &[&str]) -> Command {
         let tmp = self.dir.path().to_str().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.env_clear().env("XDG_STATE_HOME", self.path("state")).env("RUST_LOG", "trace").current_dir("/");
         command.args(args.iter().map(|arg| arg.replace("$TMP", tmp)));
         command.args(["--kubeconfig", &format!("{tmp}/kubeconfig"), "--config", &format!("{tmp}/config.toml")]);
-        command.arg("--all-contexts");
+        command.args(contexts);
         command
     }
 
@@ -152,7 +157,13 @@ impl Stage {
 
     /// Plans, and answers with the plan.
     pub fn plan(&self) -> Plan {
-        let output = self.run(&["plan", "--out", "$TMP/plan.json"]);
+        self.plan_in(&["--all-contexts"])
+    }
+
+    /// Plans for these contexts alone.
+    pub fn plan_in(&self, contexts: &[&str]) -> Plan {
+        let mut command = self.command_in(contexts, &["plan", "--out", "$TMP/plan.json"]);
+        let output = tokio::task::block_in_place(|| command.output().unwrap());
         let text = std::fs::read_to_string(self.path("plan.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
         std::fs::remove_file(self.path("plan.json")).unwrap();
         std::fs::write(self.path(&format!("{}.json", short(&text))), &text).unwrap();
@@ -170,6 +181,38 @@ impl Stage {
     pub fn apply(&self, plan: &Plan) -> Output {
         let args = self.apply_args(plan);
         self.run(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Carries out these actions or groups of a plan, and no others.
+    pub fn apply_only(&self, plan: &Plan, only: &[&str]) -> Output {
+        let args = self.only_args(plan, only);
+        self.run(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    pub fn only_args(&self, plan: &Plan, only: &[&str]) -> Vec<String> {
+        let mut args = self.apply_args(plan);
+        args.extend(["--confirm-cluster", "ibm:prod"].map(str::to_owned));
+        args.extend(only.iter().flat_map(|one| ["--only".to_owned(), (*one).to_owned()]));
+        args
+    }
+
+    /// Moves the neighbour's cluster to another management cluster of the account.
+    pub fn move_reef(&self, to: &SimCluster) {
+        for (api, kind) in [("cluster.x-k8s.io/v1beta1", "Cluster"), (API, KIND)] {
+            let object = self.mgmt.object(api, kind, &format!("{NAMESPACE}/reef")).unwrap();
+            self.mgmt.remove(api, kind, &format!("{NAMESPACE}/reef")).unwrap();
+            to.seed(object).unwrap();
+        }
+    }
+
+    /// The cluster's object is gone, and what it had is left.
+    pub fn leak_cluster(&self) {
+        self.mgmt.remove(API, KIND, &format!("{NAMESPACE}/delta")).unwrap();
+    }
+
+    /// Changes the neighbour's object where it is.
+    pub fn edit_reef(&self, cluster: &SimCluster, change: impl FnOnce(&mut Value)) {
+        cluster.edit(API, KIND, &format!("{NAMESPACE}/reef"), change).unwrap();
     }
 
     /// Changes the cluster's object, as its user or its controller does.

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::Notice;
+use crate::history::journal_entries;
 use crate::session::{Session, wall_clock};
 use crate::settings::{CloudAccount, CloudKey};
 use trueup_checks::Check;
+use trueup_core::engine::recent_tag_writes;
 use trueup_core::world::{ClusterName, ClusterSource, Provider};
-use trueup_fleet::clouds::{AccountConnector, AccountSettings, BadAccount, Clouds, KeySource, OpenedAccount};
+use trueup_fleet::clouds::{
+    AccountConnector, AccountSettings, BadAccount, Clouds, KeySource, OpenedAccount, RecentTagWrites,
+};
 use trueup_fleet::live::Member;
 
 /// How long an account may take to return its id. Its failures are reported when it is listed.
@@ -40,7 +44,8 @@ pub fn account_settings(account: &CloudAccount) -> AccountSettings {
         CloudKey::TokenFile(path) => KeySource::TokenFile(path.clone()),
         CloudKey::TrustedProfile(profile) => KeySource::TrustedProfile(profile.clone()),
     });
-    AccountSettings { provider: *provider, alias: alias.clone(), key, endpoints: endpoints.clone() }
+    let recent_tag_writes = RecentTagWrites::default();
+    AccountSettings { provider: *provider, alias: alias.clone(), key, endpoints: endpoints.clone(), recent_tag_writes }
 }
 
 /// The accounts whose provider an enabled check needs.
@@ -48,7 +53,9 @@ pub(crate) async fn members(session: &Session, clouds: &Clouds) -> Vec<Member> {
     let mut members = Vec::new();
     let not_opened = not_opened(session);
     for account in &session.settings.clouds {
-        let Some(opened) = clouds.open(&account_settings(account)) else { continue };
+        let recent_tag_writes = RecentTagWrites::new(tag_writes(session));
+        let settings = AccountSettings { recent_tag_writes, ..account_settings(account) };
+        let Some(opened) = clouds.open(&settings) else { continue };
         if let Some(BadAccount { cause, remedy }) = &opened.problem {
             let name = format!("clouds.{}.{}", account.provider.as_str(), account.alias);
             session.events.notice(Notice::Account(format!("{name}: {cause}; {remedy}")));
@@ -56,6 +63,16 @@ pub(crate) async fn members(session: &Session, clouds: &Clouds) -> Vec<Member> {
         members.push(member(session, account, opened, &not_opened).await);
     }
     members
+}
+
+/// The resources this machine tagged a moment ago. A journal that cannot be read stops every apply and is reported
+/// with the tombstones.
+fn tag_writes(session: &Session) -> impl Fn() -> BTreeSet<String> + Send + Sync + 'static {
+    let state = session.state.clone();
+    move || {
+        let entries = journal_entries(state.as_deref()).unwrap_or_default();
+        recent_tag_writes(&entries, jiff::Timestamp::now())
+    }
 }
 
 /// The contexts of the kubeconfig that this run does not open. A glob that matches one of them is not completely read.

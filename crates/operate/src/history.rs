@@ -3,6 +3,7 @@
 //! Invariants: a process that applies a plan is not delayed; only records that resolve open intents are written; clusters
 //! are connected only when an intent is open or a caller needs them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::OperateError;
@@ -11,7 +12,9 @@ use crate::fleet::{Fleet, MakeLive};
 use crate::publish::publish;
 use crate::recover::{StillOpen, every_open, left_open, recover_open, unreachable};
 use crate::session::Session;
-use trueup_core::engine::journal::{self, ActionEntry, Entry, History, Journal, Opened, entries, open_intents};
+use trueup_core::engine::journal::{
+    self, ActionEntry, Entry, History, Journal, JournalError, Opened, StateFolder, entries, open_intents,
+};
 use trueup_core::engine::short_id;
 
 /// How many candidates an error names.
@@ -83,6 +86,17 @@ pub fn read_history(session: &Session) -> Result<History, OperateError> {
 /// The journal cannot be read.
 pub fn history_entries(session: &Session) -> Result<Vec<Entry>, OperateError> {
     Ok(entries(read_history(session)?.lines.iter().map(|line| &line.record)))
+}
+
+/// The entries of the journal of a state folder. Creates nothing and takes no lock.
+///
+/// # Errors
+/// The journal cannot be read.
+pub(crate) fn journal_entries(state: Option<&Path>) -> Result<Vec<Entry>, JournalError> {
+    let Some(path) = state else { return Ok(Vec::new()) };
+    let Some(folder) = StateFolder::look(path)? else { return Ok(Vec::new()) };
+    let history = journal::read(&folder)?;
+    Ok(entries(history.lines.iter().map(|line| &line.record)))
 }
 
 /// Reads the journal and resolves open intents where their clusters can be reached.

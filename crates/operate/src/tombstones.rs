@@ -6,27 +6,20 @@
 use jiff::Timestamp;
 
 use crate::event::Notice;
+use crate::history::journal_entries;
 use crate::session::Session;
-use trueup_core::engine::journal::{self, JournalError, StateFolder, entries};
 use trueup_core::engine::{Judged, Tombstone, raise, tombstones};
 use trueup_core::world::{Resource, View};
 
 /// The tombstones of this machine's journal.
 pub fn read(session: &Session, now: Timestamp) -> Vec<Tombstone> {
-    match read_journal(session, now) {
-        Ok(stones) => stones,
+    match journal_entries(session.state.as_deref()) {
+        Ok(entries) => tombstones(&entries, now),
         Err(error) => {
             session.events.notice(Notice::NoTombstones { why: format!("{error}; {}", error.remedy()) });
             Vec::new()
         }
     }
-}
-
-fn read_journal(session: &Session, now: Timestamp) -> Result<Vec<Tombstone>, JournalError> {
-    let Some(path) = &session.state else { return Ok(Vec::new()) };
-    let Some(folder) = StateFolder::look(path)? else { return Ok(Vec::new()) };
-    let history = journal::read(&folder)?;
-    Ok(tombstones(&entries(history.lines.iter().map(|line| &line.record)), now))
 }
 
 /// Adds tombstones to what was judged.

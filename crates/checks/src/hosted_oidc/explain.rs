@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::conditions::copy_lines;
 use super::context::CheckContext;
 use super::facts::{Copy, SecretType};
-use super::judge::{ClientUse, client_use};
+use super::judge::{ClientUse, client_use, members};
 use super::messages::{moot_message, summary};
 use super::names::{COPIES_NAMESPACE, CopyKind, SINGLETON};
 use super::ownership::proofs;
@@ -114,10 +114,7 @@ fn evidence(
     copy: Option<&Copy>,
     ruling: &Ruling,
 ) -> Vec<Evidence> {
-    let mut lines = Vec::new();
-    lines.extend(
-        ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.guest.name.to_string(), "", String::new())),
-    );
+    let mut lines = gap_lines(context, kind, context.guest.name.as_str(), ruling);
     lines.extend(plane_evidence(context, kind, name));
     lines.extend(cluster_evidence(context, kind, name, ruling));
     lines.extend(copy_lines(context, name, ruling));
@@ -127,6 +124,16 @@ fn evidence(
         lines.push(copy_evidence(context, kind, name, copy));
     }
     lines
+}
+
+/// What is not known about an object: each member that was not read, or the one gap.
+fn gap_lines(context: &CheckContext<'_>, kind: CopyKind, object: &str, ruling: &Ruling) -> Vec<Evidence> {
+    if ruling.has(Code::FleetIncomplete) {
+        let missing = members(context, kind).missing;
+        return missing.into_iter().map(|one| line(one.why.to_string(), one.name, "", String::new())).collect();
+    }
+    let gap = ruling.gap.iter().map(|gap| line(gap.message.clone(), object.to_owned(), "", String::new()));
+    gap.collect()
 }
 
 fn plane_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {

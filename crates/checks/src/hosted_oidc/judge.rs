@@ -11,7 +11,7 @@ use super::ownership::{Candidate, OidcMark, candidate, has_fingerprint, is_manag
 use super::ruling::Ruling;
 use super::settings::Settings;
 use super::verdict::{Code, Verdict};
-use trueup_core::world::{DeletionState, Gap, GapCause, Observation, Resource, Sighting};
+use trueup_core::world::{DeletionState, Gap, GapCause, MemberSet, NotRead, Observation, Resource, Sighting};
 
 /// Judges one name of one kind in a guest's `openshift-config`; nothing when it is no subject.
 pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, settings: &Settings) -> Option<Ruling> {
@@ -182,40 +182,47 @@ fn condemn(context: &CheckContext<'_>, kind: CopyKind, orphan: Verdict, settings
 
 /// The first lines of rule 6: why an object that nothing names can't be called unused. Leftovers share them.
 pub fn undecided(context: &CheckContext<'_>, kind: CopyKind) -> Option<Ruling> {
-    if let Some(gap) = not_known(context, kind) {
-        return Some(Ruling::unknown(gap));
+    if let Some(gap) = members(context, kind).gap() {
+        return Some(Ruling::unknown(gap).with(Code::FleetIncomplete));
+    }
+    if context.control_plane.is_proven_absent() && context.hosted_cluster.seen.is_some() {
+        let message = "the HostedCluster exists and its HostedControlPlane does not: what it expects is not known";
+        return Some(Ruling::unknown(Gap::new(GapCause::NotObserved, message)));
     }
     let moot = moot(context);
     let ruling = moot.iter().copied().fold(Ruling::new(Verdict::Moot), Ruling::with);
     (!moot.is_empty()).then(|| Ruling { until: pause_ends(context), ..ruling })
 }
 
+/// Where a reference to an object of the guest can be: the guest, and the cluster of its control plane.
+pub fn members(context: &CheckContext<'_>, kind: CopyKind) -> MemberSet {
+    let guest = (context.guest.name.to_string(), guest_gap(context, kind).map(NotRead::Incomplete));
+    let management = match &context.home {
+        Ok(by) if context.view.cluster(&by.cluster).is_none() => (by.cluster.to_string(), Some(NotRead::NotInRun)),
+        Ok(by) => (by.cluster.to_string(), management_gap(context, kind).map(NotRead::Incomplete)),
+        Err(gap) => ("management cluster".to_owned(), Some(NotRead::Incomplete(gap.clone()))),
+    };
+    MemberSet::fixed([guest, management])
+}
+
 fn about(what: &str, gap: Gap) -> Gap {
     Gap::new(gap.cause, format!("{what}: {}", gap.message))
 }
 
-/// The first thing a candidate's judgement needs and that is not known.
-fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
-    if let Err(gap) = &context.home {
-        return Some(gap.clone());
-    }
-    if let Some(gap) = context.control_plane.gap.clone() {
-        return Some(about("HostedControlPlane", gap));
-    }
-    if let Some(gap) = context.hosted_cluster.gap.clone() {
-        return Some(about("HostedCluster", gap));
-    }
-    if context.control_plane.is_proven_absent() && context.hosted_cluster.seen.is_some() {
-        let message = "the HostedCluster exists and its HostedControlPlane does not: what it expects is not known";
-        return Some(Gap::new(GapCause::NotObserved, message));
-    }
-    if let Some(gap) = context.authentication.gap.clone() {
-        return Some(about("Authentication/cluster", gap));
-    }
+/// The first thing of the management cluster that a candidate's judgement needs and that is not known.
+fn management_gap(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
+    let plane = context.control_plane.gap.clone().map(|gap| about("HostedControlPlane", gap));
+    let cluster = || context.hosted_cluster.gap.clone().map(|gap| about("HostedCluster", gap));
+    plane.or_else(cluster).or_else(|| stubs_not_known(context, kind))
+}
+
+/// The same of the guest.
+fn guest_gap(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
+    let authentication = context.authentication.gap.clone().map(|gap| about("Authentication/cluster", gap));
     let config_gap = |(resource, config): &(Resource, Sighting<'_, _>)| {
         Some(about(&format!("{}/cluster", resource.kind), config.gap.clone()?))
     };
-    context.configs(kind).iter().find_map(config_gap).or_else(|| stubs_not_known(context, kind))
+    authentication.or_else(|| context.configs(kind).iter().find_map(config_gap))
 }
 
 /// A day-2 stub could be among Secrets that were not listed.

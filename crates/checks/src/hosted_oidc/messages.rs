@@ -164,6 +164,7 @@ pub fn moot_message(ruling: &Ruling) -> String {
         | Code::ClientStillCurrent
         | Code::Day2
         | Code::EmptySource
+        | Code::FleetIncomplete
         | Code::Gone
         | Code::GuestStillRefers
         | Code::NamePattern

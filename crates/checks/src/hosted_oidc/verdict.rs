@@ -34,6 +34,7 @@ trueup_core::named_enum! {
         Day2 = "day-2",
         Deleting = "deleting",
         EmptySource = "empty-source",
+        FleetIncomplete = "fleet-incomplete",
         Gone = "gone",
         GuestStillRefers = "guest-still-refers",
         NamePattern = "name-pattern",

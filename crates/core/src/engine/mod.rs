@@ -9,6 +9,7 @@
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: applies it. `undo`: the plan that reverses it.
 //! - [`text`]: text from outside, made fit to be printed.
 //! - `tombstones`: recent deletions, so that a reference to a deleted object is recognized.
+//! - `tag_writes`: recent changes of tags, which a search index may not have yet.
 //! - [`journal`]: intents and results. [`vault`]: sealed backups.
 //!
 //! Invariants: everything but `executor`, `journal`, `vault` and the key of `mark` is pure. The same input gives the same bytes, in
@@ -36,6 +37,7 @@ mod preview;
 mod recheck;
 mod reference;
 mod rests_on;
+mod tag_writes;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod text;
@@ -83,6 +85,7 @@ pub use recheck::{
 };
 pub use reference::{CloudRef, ObjectRef, cloud_version};
 pub use rests_on::{BadCollection, CollectionRef};
+pub use tag_writes::{TAG_WRITES_TIME, recent_tag_writes};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
 pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, undo};

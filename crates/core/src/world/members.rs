@@ -128,6 +128,20 @@ impl MissingMember {
 }
 
 impl MemberSet {
+    /// The set of members that the platform fixes, each with why it was not read.
+    pub fn fixed(members: impl IntoIterator<Item = (String, Option<NotRead>)>) -> Self {
+        let mut set = Self { read: Vec::new(), missing: Vec::new(), declaration: Declaration::Declared };
+        for (name, why) in members {
+            match why {
+                Some(why) => set.missing.push(MissingMember { name, why }),
+                None => set.read.push(ClusterName::new(name)),
+            }
+        }
+        set.read.sort();
+        set.missing.sort_by(|one, other| one.name.cmp(&other.name));
+        set
+    }
+
     /// Why nothing can be concluded from absence in the set; nothing when it is complete.
     pub fn gap(&self) -> Option<Gap> {
         let first = self.missing.first()?;
@@ -281,6 +295,17 @@ mod tests {
         assert_eq!(elsewhere, texts(&["mgmt-a"], &[]), "another cluster is not a member");
         let recorded = resolved(&[], &[], vec![cluster("mgmt-a", "", Link::Recorded)]);
         assert_eq!(recorded, texts(&["mgmt-a"], &[]), "a recording has no identity");
+    }
+
+    #[test]
+    fn a_set_that_the_platform_fixes_is_declared_and_complete_when_each_member_was_read() {
+        let why = || Some(NotRead::Incomplete(Gap::new(GapCause::NotObserved, "not listed yet")));
+        let set = MemberSet::fixed([("mgmt".to_owned(), Some(NotRead::NotInRun)), ("guest".to_owned(), why())]);
+        let gap = set.gap().map(|gap| gap.message);
+        assert_eq!(gap.as_deref(), Some("guest: not listed yet; mgmt: not part of this run"));
+        let read = MemberSet::fixed([("mgmt".to_owned(), None), ("guest".to_owned(), None)]);
+        assert_eq!((read.gap(), read.is_declared()), (None, true));
+        assert_eq!(read.read, ["guest", "mgmt"].map(ClusterName::new));
     }
 
     #[test]

@@ -87,14 +87,41 @@ pub trait CloudProvider: Send + Sync {
     fn examine<'a>(&'a self, accounts: &'a [AccountSettings]) -> BoxFuture<'a, Vec<Examination>>;
 }
 
+/// Reads which resources this machine tagged a moment ago, by CRN, in whatever process: a search index lags behind.
+#[derive(Clone)]
+pub struct RecentTagWrites(Arc<dyn Fn() -> BTreeSet<String> + Send + Sync>);
+
+impl RecentTagWrites {
+    pub fn new(read: impl Fn() -> BTreeSet<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub fn read(&self) -> BTreeSet<String> {
+        (self.0)()
+    }
+}
+
+impl Default for RecentTagWrites {
+    fn default() -> Self {
+        Self::new(BTreeSet::new)
+    }
+}
+
+impl fmt::Debug for RecentTagWrites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecentTagWrites")
+    }
+}
+
 /// An account of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct AccountSettings {
     pub provider: Provider,
     pub alias: String,
     pub key: Option<KeySource>,
     /// URLs that replace a service's public endpoint, by the service's name.
     pub endpoints: BTreeMap<String, String>,
+    pub recent_tag_writes: RecentTagWrites,
 }
 
 /// Where an account's key is read from.

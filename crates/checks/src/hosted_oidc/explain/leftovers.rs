@@ -60,8 +60,7 @@ fn evidence(
         Location::ControlPlane(_) => context.source_namespace().unwrap_or((guest, "")),
     };
     let object = format!("{cluster} {word} {namespace}/{name}");
-    let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.clone(), object.clone(), "", String::new())));
+    let mut lines = super::gap_lines(context, kind, &object, ruling);
     if is_orphan(context, kind, name, settings) {
         let message = format!("the same kind and name as the orphan in {COPIES_NAMESPACE}");
         lines.push(line(message, format!("{guest} {word} {COPIES_NAMESPACE}/{name}"), "", String::new()));

@@ -453,7 +453,13 @@ impl GeneratedWorld {
         };
         let half = self.cluster.is_some() && self.plane.is_none();
         let stubs_gap = kind == CopyKind::Secret && self.is_gap("v1/secrets@clusters-guest-a");
-        if guest_gap || stubs_gap || !self.is_home_known() || half || configs.iter().any(|config| self.is_gap(config)) {
+        if guest_gap {
+            return "unknown".to_owned();
+        }
+        if stubs_gap || !self.is_home_known() || configs.iter().any(|config| self.is_gap(config)) {
+            return INCOMPLETE.to_owned();
+        }
+        if half {
             return "unknown".to_owned();
         }
         let hosted: Vec<&HostedRecipe> = self.cluster.iter().chain(&self.plane).collect();

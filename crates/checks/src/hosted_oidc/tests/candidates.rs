@@ -271,7 +271,7 @@ fn what_is_not_known_comes_before_moot_and_moot_before_a_client_in_use() {
     let cases = [
         ("busy", busy, "pending client-still-current"),
         ("paused", paused, "moot paused"),
-        ("unknown", unknown, "unknown"),
+        ("unknown", unknown, INCOMPLETE),
     ];
     each("Secret/s", cases);
 }

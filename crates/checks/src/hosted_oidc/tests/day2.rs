@@ -46,7 +46,7 @@ fn a_secret_is_unknown_while_a_day_2_stub_may_be_among_secrets_that_were_not_lis
     let cut = orphans().incomplete("mgmt", "v1/secrets@clusters-guest-a");
     let all = |given: Given| ["Secret/s", "Secret/t", "ConfigMap/c"].map(|id| given.about(id));
     assert_eq!(all(orphans()), [CERTAIN, PROBABLE, CERTAIN]);
-    assert_eq!(all(cut), ["unknown", "unknown", CERTAIN]);
+    assert_eq!(all(cut), [INCOMPLETE, INCOMPLETE, CERTAIN]);
     let maps = orphans().incomplete("mgmt", "v1/configmaps@clusters-guest-a");
     assert_eq!(all(maps), [CERTAIN, PROBABLE, CERTAIN]);
     let foreign = given().has(secret("s")).incomplete("mgmt", "v1/secrets@clusters-guest-a");

@@ -19,17 +19,17 @@ fn a_guest_known_by_topology_belongs_to_the_hosted_cluster_with_its_infra_id() {
             marked().known_by_topology("guest-a", "guest-a-infra").object("mgmt", second("z")),
             CERTAIN,
         ),
-        ("no match", marked().known_by_topology("guest-a", "other"), "unknown"),
-        ("no id of its own", marked().known_by_topology("guest-a", ""), "unknown"),
+        ("no match", marked().known_by_topology("guest-a", "other"), INCOMPLETE),
+        ("no id of its own", marked().known_by_topology("guest-a", ""), INCOMPLETE),
         (
             "neither has an id",
             marked().known_by_topology("guest-a", "").set("mgmt", "HostedCluster", "spec.infraID", json!("")),
-            "unknown",
+            INCOMPLETE,
         ),
         (
             "ambiguous in one cluster",
             marked().known_by_topology("guest-a", "guest-a-infra").object("mgmt", second("guest-a-infra")),
-            "unknown",
+            INCOMPLETE,
         ),
         (
             "ambiguous across clusters",
@@ -37,19 +37,19 @@ fn a_guest_known_by_topology_belongs_to_the_hosted_cluster_with_its_infra_id() {
                 .known_by_topology("guest-a", "guest-a-infra")
                 .cluster("mgmt-2")
                 .object("mgmt-2", second("guest-a-infra")),
-            "unknown",
+            INCOMPLETE,
         ),
         (
             "no management cluster at all",
             marked().known_by_topology("guest-a", "guest-a-infra").forget_cluster("mgmt"),
-            "unknown",
+            INCOMPLETE,
         ),
         (
             "matched in a list cut short",
             marked()
                 .known_by_topology("guest-a", "guest-a-infra")
                 .incomplete("mgmt", "hypershift.openshift.io/v1beta1/hostedclusters"),
-            "unknown",
+            INCOMPLETE,
         ),
     ];
     each("Secret/s", cases);

@@ -192,21 +192,21 @@ fn what_is_not_known_or_moot_keeps_a_leftover_without_a_delete() {
             ["moot deleting"; 3],
         ),
         ("HostedCluster gone", alone().without("mgmt", "HostedCluster"), ["moot gone"; 3]),
-        ("OAuth not known", alone().incomplete("guest-a", "config.openshift.io/v1/oauths"), ["unknown"; 3]),
+        ("OAuth not known", alone().incomplete("guest-a", "config.openshift.io/v1/oauths"), [INCOMPLETE; 3]),
         (
             "Authentication not known",
             alone().incomplete("guest-a", "config.openshift.io/v1/authentications"),
-            ["unknown"; 3],
+            [INCOMPLETE; 3],
         ),
         (
             "Images not known",
             alone().incomplete("guest-a", "config.openshift.io/v1/images"),
-            ["unknown", LEFT, "unknown"],
+            [INCOMPLETE, LEFT, INCOMPLETE],
         ),
         (
             "Secrets of the control plane's namespace not known",
             alone().incomplete("mgmt", "v1/secrets@clusters-guest-a"),
-            [LEFT, "unknown", LEFT],
+            [LEFT, INCOMPLETE, LEFT],
         ),
     ];
     for (case, given, expected) in cases {

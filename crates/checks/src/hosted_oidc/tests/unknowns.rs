@@ -19,21 +19,31 @@ fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign()
         (
             "control planes",
             marked().incomplete("mgmt", &format!("{hypershift}/hostedcontrolplanes")),
-            "unknown",
-            "unknown",
+            INCOMPLETE,
+            INCOMPLETE,
         ),
-        ("HostedClusters", marked().incomplete("mgmt", &format!("{hypershift}/hostedclusters")), "unknown", "unknown"),
+        (
+            "HostedClusters",
+            marked().incomplete("mgmt", &format!("{hypershift}/hostedclusters")),
+            INCOMPLETE,
+            INCOMPLETE,
+        ),
         (
             "HostedClusters of another namespace",
             marked().incomplete("mgmt", &format!("{hypershift}/hostedclusters@elsewhere")),
-            "unknown",
-            "unknown",
+            INCOMPLETE,
+            INCOMPLETE,
         ),
-        ("Authentication", marked().incomplete("guest-a", &format!("{config}/authentications")), "unknown", "unknown"),
-        ("OAuth", marked().incomplete("guest-a", &format!("{config}/oauths")), "unknown", "unknown"),
-        ("APIServer", marked().incomplete("guest-a", &format!("{config}/apiservers")), "unknown", "unknown"),
-        ("Proxy", marked().incomplete("guest-a", &format!("{config}/proxies")), CERTAIN, "unknown"),
-        ("Image", marked().incomplete("guest-a", &format!("{config}/images")), CERTAIN, "unknown"),
+        (
+            "Authentication",
+            marked().incomplete("guest-a", &format!("{config}/authentications")),
+            INCOMPLETE,
+            INCOMPLETE,
+        ),
+        ("OAuth", marked().incomplete("guest-a", &format!("{config}/oauths")), INCOMPLETE, INCOMPLETE),
+        ("APIServer", marked().incomplete("guest-a", &format!("{config}/apiservers")), INCOMPLETE, INCOMPLETE),
+        ("Proxy", marked().incomplete("guest-a", &format!("{config}/proxies")), CERTAIN, INCOMPLETE),
+        ("Image", marked().incomplete("guest-a", &format!("{config}/images")), CERTAIN, INCOMPLETE),
         ("Infrastructure", marked().incomplete("guest-a", &format!("{config}/infrastructures")), CERTAIN, CERTAIN),
         ("the guest's Secrets", marked().incomplete("guest-a", "v1/secrets@openshift-config"), "unknown", CERTAIN),
         ("all the guest's Secrets", marked().incomplete("guest-a", "v1/secrets"), "unknown", CERTAIN),
@@ -53,7 +63,7 @@ fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign()
         (
             "the sources",
             marked().incomplete("mgmt", "v1/secrets").incomplete("mgmt", "v1/configmaps"),
-            "unknown",
+            INCOMPLETE,
             CERTAIN,
         ),
         (
@@ -62,11 +72,11 @@ fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign()
             "unknown",
             "unknown",
         ),
-        ("the management cluster", marked().unreachable("mgmt"), "unknown", "unknown"),
-        ("the management cluster altogether", marked().forget_cluster("mgmt"), "unknown", "unknown"),
+        ("the management cluster", marked().unreachable("mgmt"), INCOMPLETE, INCOMPLETE),
+        ("the management cluster altogether", marked().forget_cluster("mgmt"), INCOMPLETE, INCOMPLETE),
         ("the guest", marked().unreachable("guest-a"), "unknown", "unknown"),
         ("a file of the guest", marked().unreadable_file("guest-a"), "unknown", "unknown"),
-        ("a file of the management cluster", marked().unreadable_file("mgmt"), "unknown", "unknown"),
+        ("a file of the management cluster", marked().unreadable_file("mgmt"), INCOMPLETE, INCOMPLETE),
     ];
     for (case, given, secret, config_map) in cases {
         let judged = given.judged();
@@ -74,6 +84,26 @@ fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign()
         assert_eq!(judged.about("ConfigMap/c"), config_map, "case: {case}");
         assert_eq!(judged.about("Secret/mine"), "foreign", "case: {case}");
         assert_eq!(judged.about("ConfigMap/mine"), "foreign", "case: {case}");
+    }
+}
+
+#[test]
+fn evidence_names_each_member_that_was_not_read() {
+    let hypershift = "hypershift.openshift.io/v1beta1";
+    let both = marked()
+        .incomplete("mgmt", &format!("{hypershift}/hostedcontrolplanes"))
+        .incomplete("guest-a", "config.openshift.io/v1/oauths");
+    let cases = [
+        ("both", both, vec!["guest-a", "mgmt"]),
+        ("the management cluster is not part of the run", marked().forget_cluster("mgmt"), vec!["mgmt"]),
+        ("which it is, is not known", marked().known_by_topology("guest-a", "other"), vec!["management cluster"]),
+    ];
+    for (case, given, expected) in cases {
+        let judged = given.judged();
+        assert_eq!(judged.about("Secret/s"), INCOMPLETE, "case: {case}");
+        let evidence = &judged.find("Secret/s").unwrap().explanation.evidence;
+        let named: Vec<&str> = evidence.iter().take(expected.len()).map(|line| line.object.as_str()).collect();
+        assert_eq!(named, expected, "case: {case}: {evidence:?}");
     }
 }
 
@@ -88,17 +118,17 @@ fn a_config_that_is_proven_absent_is_known() {
 #[test]
 fn silence_of_a_recording_without_claims_proves_nothing() {
     let silent = marked().seen_only("guest-a").seen_only("mgmt");
-    assert_eq!(silent.about("Secret/s"), "unknown", "a must-gather has no Secrets, and a day-2 stub could be one");
+    assert_eq!(silent.about("Secret/s"), INCOMPLETE, "a must-gather has no Secrets, and a day-2 stub could be one");
     let full = silent.source(secret("other"));
     assert_eq!(full.about("Secret/s"), CERTAIN, "kinds that hold an object are complete");
     for kind in ["Authentication", "APIServer", "OAuth"] {
-        assert_eq!(full.clone().without("guest-a", kind).about("Secret/s"), "unknown", "{kind}");
+        assert_eq!(full.clone().without("guest-a", kind).about("Secret/s"), INCOMPLETE, "{kind}");
     }
     for kind in ["HostedCluster", "HostedControlPlane"] {
-        assert_eq!(full.clone().without("mgmt", kind).about("Secret/s"), "unknown", "{kind}");
+        assert_eq!(full.clone().without("mgmt", kind).about("Secret/s"), INCOMPLETE, "{kind}");
     }
     assert_eq!(full.clone().without("guest-a", "Proxy").about("Secret/s"), CERTAIN, "a Proxy names no Secret");
-    assert_eq!(full.without("guest-a", "Proxy").about("ConfigMap/c"), "unknown");
+    assert_eq!(full.without("guest-a", "Proxy").about("ConfigMap/c"), INCOMPLETE);
 }
 
 #[test]

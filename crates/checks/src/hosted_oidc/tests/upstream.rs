@@ -194,7 +194,7 @@ fn the_upstream_status_guard_holds_for_clients_in_use_and_not_for_bare_entries()
             labelled()
                 .incomplete("guest-a", "config.openshift.io/v1/authentications")
                 .without("guest-a", "Authentication"),
-            "unknown",
+            INCOMPLETE,
         ),
         ("Authentication is absent", labelled().without("guest-a", "Authentication"), CERTAIN),
         (

@@ -44,6 +44,7 @@ fn an_orphan_is_deletable_only_in_a_set_that_is_complete_and_declared() {
             ("all of a glob", far(orphaned()).used_from("main", "*"), delete),
             ("a context of the glob is not opened", orphaned().used_from("main", "mg*").not_opened("mgmt-2"), unknown),
             ("a context that no glob matches", orphaned().used_from("main", "mg*").not_opened("edge"), delete),
+            ("a named member is not asked", orphaned().used_from("main", "mgmt").used_from("main", "mgmt-a"), unknown),
             ("a glob without a match", orphaned().used_from("main", "mgmt").used_from("main", "edge-*"), unknown),
             ("a member is late", late(orphaned()), unknown),
             ("what is late is no member", late(orphaned()).used_from("main", "mgmt"), delete),

@@ -184,6 +184,22 @@ impl<'p> Run<'p, '_> {
 
     /// Takes the next actions whose dependencies are done; ends those whose dependencies never will be.
     fn take_wave(&mut self, left: &mut Vec<&'p Action>) -> Vec<&'p Action> {
+        loop {
+            let before = left.len();
+            let wave = self.take_ready(left);
+            if !wave.is_empty() || left.is_empty() {
+                return wave;
+            }
+            // Where an action ended, those that depend on it end next. Otherwise only circular dependencies are left.
+            if left.len() == before {
+                for action in std::mem::take(left) {
+                    self.end(action, ActionResult::gated("dependency: circular dependency"));
+                }
+            }
+        }
+    }
+
+    fn take_ready(&mut self, left: &mut Vec<&'p Action>) -> Vec<&'p Action> {
         let mut wave: Vec<&'p Action> = Vec::new();
         for action in std::mem::take(left) {
             let open = |id: &String| !self.report.ends.contains_key(id) && self.is_approved_for(id, &action.cluster);
@@ -198,12 +214,6 @@ impl<'p> Run<'p, '_> {
                     wave.push(action);
                 }
                 None => left.push(action),
-            }
-        }
-        if wave.is_empty() {
-            // Only circular dependencies are left.
-            for action in std::mem::take(left) {
-                self.end(action, ActionResult::gated("dependency: circular dependency"));
             }
         }
         wave

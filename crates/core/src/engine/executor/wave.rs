@@ -23,7 +23,7 @@ use super::source::read_source;
 use super::verdict::{Next, in_doubt, next};
 use crate::engine::journal::{Answer, Record, VerifiedState};
 use crate::engine::vault::Sealed;
-use crate::engine::{Action, RecheckResult};
+use crate::engine::{Action, Difference, RecheckResult};
 
 /// Concurrent requests per cluster: enough to hide latency, few enough that a stop takes effect soon.
 const AT_ONCE_MAX: usize = 16;
@@ -48,6 +48,14 @@ impl<'p> Run<'p, '_> {
         for (place, action) in wave.iter().enumerate() {
             match again.get(place) {
                 Some(RecheckResult::Same) => same.push(*action),
+                // A network goes with its DHCP server: what is gone with an earlier delete of this run is done.
+                Some(RecheckResult::Differs(Difference::FindingGone))
+                    if action.is_delete()
+                        && self.follows_a_done_one(action)
+                        && matches!(read(port, clock, &action.target).await, Reading::Absent) =>
+                {
+                    self.end(action, ActionResult::Already);
+                }
                 Some(refused) => self.end(action, ActionResult::refused(refused)),
                 None => self.end(action, ActionResult::gated("it could not be judged again")),
             }
@@ -76,6 +84,11 @@ impl<'p> Run<'p, '_> {
             }
         }
         self.rounds(port, ready).await
+    }
+
+    /// Whether an action depends on one that this run carried out.
+    fn follows_a_done_one(&self, action: &Action) -> bool {
+        action.depends_on.iter().any(|id| matches!(self.report.ends.get(id), Some(ActionResult::Done(_))))
     }
 
     /// Sends, waits and retries until every action has a result.

@@ -86,7 +86,8 @@ impl IbmCloud {
         let permit = endpoints.permit(&self.egress).map_err(|error| bad(error.to_string(), "correct the endpoints"))?;
         let http = HttpClient::new(HttpSettings { proxies, ..HttpSettings::new(permit) })
             .map_err(|error| bad(error.to_string(), "correct it"))?;
-        Ok(client::Account::new(http, endpoints, credential))
+        let account = client::Account::new(http, endpoints, credential);
+        Ok(account.with_recent_tag_writes(settings.recent_tag_writes.clone()))
     }
 
     fn credential(&self, settings: &AccountSettings) -> Result<Credential, BadAccount> {

@@ -12,6 +12,7 @@ use super::power::Workspace;
 use super::resource::IbmResource;
 use super::session::Session;
 use super::{instances, power, tags, transit, vpc, write};
+use crate::clouds::RecentTagWrites;
 use trueup_core::engine::executor::InFlight;
 use trueup_core::world::IbmResourceKind;
 use trueup_net::http::HttpClient;
@@ -37,6 +38,12 @@ pub struct Which<'w> {
 impl Account {
     pub fn new(http: HttpClient, endpoints: Endpoints, credential: impl Into<Credential>) -> Self {
         Self { session: Session::new(http, endpoints, credential.into()), parents: Mutex::default() }
+    }
+
+    /// The same account, whose tags other processes of this machine may have changed a moment ago.
+    #[must_use]
+    pub fn with_recent_tag_writes(self, recent: RecentTagWrites) -> Self {
+        Self { session: self.session.with_recent_tag_writes(recent), ..self }
     }
 
     /// The id of the account, as the token says it.

@@ -119,7 +119,8 @@ pub(super) async fn read(session: &Session) -> Result<Inventory, CloudError> {
     match tags {
         Ok(mut tags) => {
             // What was changed from here a moment ago is asked of the tagging service itself.
-            tags.retain(|crn, _| !session.is_own_change(crn));
+            let own = session.own_changes();
+            tags.retain(|crn, _| !own.contains(crn));
             gathered.tag(session, &tags).await;
         }
         Err(error) => gathered.leave_out(&error, |resource| resource.kind.is_taggable()),

@@ -5,7 +5,7 @@
 //! - a write is sent once, whatever comes back;
 //! - every request is counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -23,12 +23,11 @@ use super::error::{CloudError, Problem, looks_like_a_page, read_body};
 use super::key::{AccessToken, Credential, Exchange, TOKEN_FILE_FOR};
 use super::paging::Pages;
 use super::token::{Fitness, HeldToken};
+use crate::clouds::RecentTagWrites;
+use trueup_core::engine::TAG_WRITES_TIME;
 use trueup_core::engine::text::{Charset, printable};
 use trueup_net::http::{Answer, HttpClient};
 use trueup_net::{SecretText, hide};
-
-/// How long after a change of tags from here the search index does not count for that resource.
-const OWN_CHANGE_FOR: Duration = Duration::from_secs(10 * 60);
 
 const USER_AGENT: &str = concat!("trueup/", env!("CARGO_PKG_VERSION"));
 
@@ -98,6 +97,8 @@ pub(super) struct Session {
     exchanged: std::sync::Mutex<Option<SecretText>>,
     /// When the tags of a resource were last changed from here, by its CRN: the search index lags behind.
     own_changes: std::sync::Mutex<BTreeMap<String, Instant>>,
+    /// The same of other processes of this machine.
+    recent_tag_writes: RecentTagWrites,
     /// Held while a token is bought, so that many requests at once buy one.
     held: Mutex<Option<HeldToken>>,
     calls: AtomicU64,
@@ -107,20 +108,27 @@ impl Session {
     pub(super) fn new(http: HttpClient, endpoints: Endpoints, credential: Credential) -> Self {
         let exchanged = std::sync::Mutex::default();
         let (held, own_changes) = (Mutex::default(), std::sync::Mutex::default());
-        Self { http, endpoints, credential, exchanged, own_changes, held, calls: AtomicU64::new(0) }
+        let (calls, recent_tag_writes) = (AtomicU64::new(0), RecentTagWrites::default());
+        Self { http, endpoints, credential, exchanged, own_changes, recent_tag_writes, held, calls }
+    }
+
+    pub(super) fn with_recent_tag_writes(self, recent_tag_writes: RecentTagWrites) -> Self {
+        Self { recent_tag_writes, ..self }
     }
 
     /// Notes that the tags of a resource are about to be changed from here.
     pub(super) fn note_own_change(&self, crn: &str) {
         let mut changes = self.own_changes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        changes.retain(|_, at| at.elapsed() < OWN_CHANGE_FOR);
+        changes.retain(|_, at| is_recent(*at));
         changes.insert(crn.to_owned(), Instant::now());
     }
 
-    /// Whether the tagging service itself has to be asked for the tags of a resource.
-    pub(super) fn is_own_change(&self, crn: &str) -> bool {
+    /// The resources whose tags the tagging service itself has to be asked for.
+    pub(super) fn own_changes(&self) -> BTreeSet<String> {
+        let mut all = self.recent_tag_writes.read();
         let changes = self.own_changes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        changes.get(crn).is_some_and(|at| at.elapsed() < OWN_CHANGE_FOR)
+        all.extend(changes.iter().filter(|(_, at)| is_recent(**at)).map(|(crn, _)| crn.clone()));
+        all
     }
 
     pub(super) fn endpoints(&self) -> &Endpoints {
@@ -382,6 +390,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 fn request_id(headers: &HeaderMap) -> Option<String> {
     let found = REQUEST_IDS.iter().find_map(|name| headers.get(*name)).and_then(|value| value.to_str().ok());
     found.map(|text| printable(text, Charset::Unicode))
+}
+
+/// Whether the search index may not have a change of tags yet.
+fn is_recent(at: Instant) -> bool {
+    at.elapsed() < TAG_WRITES_TIME.unsigned_abs()
 }
 
 #[cfg(test)]
