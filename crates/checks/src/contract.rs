@@ -47,6 +47,14 @@ pub struct DiscoveryProbe {
     pub roots: Option<String>,
 }
 
+/// Whether a check reads the guests of HostedClusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuestUse {
+    Read,
+    /// Where every enabled check says so, guests are not connected to.
+    NotRead,
+}
+
 /// One check.
 pub trait Check: Send + Sync {
     fn name(&self) -> CheckName;
@@ -59,6 +67,11 @@ pub trait Check: Send + Sync {
     /// The cloud providers whose accounts it reads. Where no enabled check needs one, its API is not called.
     fn clouds(&self) -> &'static [Provider] {
         &[]
+    }
+
+    /// Whether it reads guests.
+    fn guests(&self) -> GuestUse {
+        GuestUse::Read
     }
 
     /// The collections it needs, given what is known so far. Called again whenever that changes, until it settles.

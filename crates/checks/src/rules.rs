@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::contract::{Check, Pass, Probe, RuledSubject, Touched, woken_with_host};
+use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, woken_with_host};
 use crate::present::{Cell, CheckDescription, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
@@ -39,6 +39,9 @@ pub trait CheckRules: Send + Sync + Sized {
 
     /// The cloud providers whose accounts it reads.
     const CLOUDS: &'static [Provider] = &[];
+
+    /// Whether it reads guests.
+    const GUESTS: GuestUse = GuestUse::Read;
 
     /// The collections it needs, given what is known so far.
     fn interests(&self, view: View<'_>) -> Vec<Interest>;
@@ -189,6 +192,10 @@ impl<C: CheckRules> Check for C {
 
     fn clouds(&self) -> &'static [Provider] {
         C::CLOUDS
+    }
+
+    fn guests(&self) -> GuestUse {
+        C::GUESTS
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {

@@ -66,6 +66,7 @@ pub use settings::{CrdRemoval, ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 use subjects::ResolvedSubject;
 
+use crate::contract::GuestUse;
 use crate::contract::{Probe, Touched};
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
@@ -94,6 +95,7 @@ impl CheckRules for ExternalOidc {
 
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
+    const GUESTS: GuestUse = GuestUse::NotRead;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(&self.settings, view)
