@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::present::{Cell, CheckDescription, Panel};
+use super::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
@@ -130,6 +130,11 @@ pub trait Check: Send + Sync {
 
     fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
         self.pass(view).rule(subject)?.probe()
+    }
+
+    /// A table of the whole fleet, for checks that have one.
+    fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
+        None
     }
 
     /// The answer to one of the check's forms, line by line.

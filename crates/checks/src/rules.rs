@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, woken_with_host};
-use crate::present::{Cell, CheckDescription, Panel};
+use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
@@ -57,6 +57,11 @@ pub trait CheckRules: Send + Sync + Sized {
 
     /// The subject this one is listed under.
     fn parent(&self, _subject: &SubjectId, _view: View<'_>) -> Option<SubjectId> {
+        None
+    }
+
+    /// A table of the whole fleet, for checks that have one.
+    fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
         None
     }
 
@@ -200,6 +205,10 @@ impl<C: CheckRules> Check for C {
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         CheckRules::interests(self, view)
+    }
+
+    fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {
+        CheckRules::fleet_table(self, view)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

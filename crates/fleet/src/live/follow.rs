@@ -117,7 +117,6 @@ impl Live {
 
     fn follow_guests(&mut self, changes: &mut ChangeSet) {
         let view = self.world.view(self.ports.clock.now());
-        // Without a list of HostedClusters there are none.
         let guests = discover::guests(view);
         let reached = discover::reached_by_context(view);
         let gone: Vec<ClusterName> = self
@@ -208,7 +207,10 @@ impl Live {
         }
         for (name, session) in &mut self.sessions {
             let interests = wanted.remove(name).unwrap_or_default();
-            if session.interests == interests && (session.observer.is_some() || session.is_answered()) {
+            // A new connection clears the interests; what was asked before it may not be wanted any more.
+            let is_cleared = interests.is_empty() && !session.asked.is_empty();
+            let is_current = session.interests == interests && !is_cleared;
+            if is_current && (session.observer.is_some() || session.is_answered()) {
                 continue;
             }
             close_unwanted(&mut self.world, session, &interests, changes);
