@@ -1,15 +1,18 @@
 //! The move to OIDC and back on the served demo, and what a check that was filtered out does not ask for.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Output;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use trueup_core::engine::Plan;
 use trueup_sim::demo::{DemoRole, Scenario, ScenarioOptions, ScenarioRunner, Served, serve};
-use trueup_sim::{Answer, Request, SimCluster};
+use trueup_sim::{Answer, Fault, FaultAction, Matcher, Request, SimCluster};
 
 use super::apply::{text, trueup};
 use super::fixture::folder;
@@ -132,10 +135,11 @@ async fn the_prompt_for_auth_config_says_how_many_api_servers_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_that_is_filtered_out_asks_no_cloud_no_guest_and_no_list_of_its_own() {
     let demo = Demo::start().await;
-    let contexts = ["--context", "mgmt-eu", "--context", MADRID, "--settle", "0s", "-o", "json"];
-    let clusters = |output: &Output| {
+    let contexts =
+        ["--context", "mgmt-eu", "--context", MADRID, "--context", "ocp-oslo", "--settle", "0s", "-o", "json"];
+    let observed = |output: &Output| {
         let plan = Plan::read(&String::from_utf8_lossy(&output.stdout)).unwrap();
-        plan.targets.into_iter().map(|target| target.cluster).collect::<Vec<String>>()
+        plan.observations.into_iter().map(|observation| observation.cluster).collect::<BTreeSet<String>>()
     };
     let guests = || {
         let guests = demo.scenario.clusters.iter().filter(|cluster| matches!(cluster.role, DemoRole::Guest { .. }));
@@ -145,18 +149,106 @@ async fn a_check_that_is_filtered_out_asks_no_cloud_no_guest_and_no_list_of_its_
         let log = demo.sim(name).request_log();
         log.iter().filter(|logged| logged.target.split('?').next().unwrap().ends_with(plural)).count()
     };
-    let others = [("mgmt-eu", "/hostedclusters"), ("mgmt-eu", "/secrets"), (MADRID, "/machinesets")];
+    let others = [("mgmt-eu", "/hostedclusters"), ("mgmt-eu", "/secrets"), ("ocp-oslo", "/machinesets")];
     let chosen = demo.run(&[&["plan", "--domain", "external-oidc"], &contexts[..]].concat());
-    assert_eq!(chosen.status.code(), Some(0), "{}", text(&chosen));
-    assert_eq!((clusters(&chosen), guests()), (vec!["mgmt-eu".to_owned(), MADRID.to_owned()], 0));
+    assert_eq!(String::from_utf8_lossy(&chosen.stderr), "", "nothing is missing: {}", text(&chosen));
+    assert_eq!((observed(&chosen), guests()), ([MADRID, "ocp-oslo"].map(str::to_owned).into(), 0));
     assert_eq!(others.map(|(name, plural)| asked(name, plural)), [0, 0, 0]);
     assert!(asked(MADRID, "/kubeapiservers") > 0);
 
-    let explained = demo.run(&["explain", "external-oidc/ocp-madrid/KubeAPIServer/_/cluster", "--context", MADRID]);
+    let explained = demo.run(&["explain", "external-oidc/ocp-madrid/KubeAPIServer/_/cluster", "--all-contexts"]);
     assert_eq!(explained.status.code(), Some(0), "{}", text(&explained));
-    assert_eq!(guests(), 0, "an id names its check");
+    assert_eq!(others.map(|(name, plural)| asked(name, plural)), [0, 0, 0], "an id names its check");
 
     let everything = demo.run(&[&["plan"], &contexts[..]].concat());
-    assert!(clusters(&everything).iter().any(|name| name == "aws:ocp-madrid"), "{}", text(&everything));
-    assert!(guests() > 0 && asked("mgmt-eu", "/hostedclusters") > 0);
+    assert!(observed(&everything).contains("aws:ocp-oslo"), "{}", text(&everything));
+    assert!(guests() > 0 && others.iter().all(|(name, plural)| asked(name, plural) > 0));
+}
+
+/// A token that any API server may look at: signed by no key.
+fn token() -> String {
+    let part = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let claims = json!({ "iss": "https://login.oslo.example/oidc", "aud": "console", "exp": 4_102_444_800_i64,
+        "sub": "7", "email": "ann@corp.example", "groups": ["dev"] });
+    format!("{}.{}.canary-5e1a", part(json!({ "alg": "RS256" })), part(claims))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reviewed_token_is_shown_beside_the_simulated_identity() {
+    let demo = Demo::start().await;
+    std::fs::write(demo.path().join("token"), token()).unwrap();
+    std::fs::write(demo.path().join("claims"), "{\"sub\":\"7\"}").unwrap();
+    let login = |file: &str, more: &[&str]| {
+        demo.run(&[&["oidc", "login", "--context", "ocp-oslo", "--claims", file], more].concat())
+    };
+    let simulated = login("$TMP/token", &["-o", "json"]);
+    assert_eq!(simulated.status.code(), Some(0), "{}", text(&simulated));
+    assert!(!text(&simulated).contains("review"), "nothing is sent unasked: {}", text(&simulated));
+    let reviews = || {
+        let log = demo.sim("ocp-oslo").request_log();
+        log.iter().filter(|logged| logged.target.ends_with("/selfsubjectreviews")).count()
+    };
+    assert_eq!(reviews(), 0);
+
+    // The simulated server takes every caller for its administrator.
+    let reviewed = login("$TMP/token", &["--review", "-o", "json"]);
+    let answer: Value = serde_json::from_slice(&reviewed.stdout).unwrap_or_else(|_| panic!("{}", text(&reviewed)));
+    assert_eq!((&answer["accepted"], &answer["username"]), (&json!(true), &json!("ann@corp.example")));
+    assert_eq!(
+        (&answer["review"]["accepted"], &answer["review"]["differs"]),
+        (&json!(true), &json!(["username", "uid", "groups"]))
+    );
+    assert_ne!(answer["review"]["username"], answer["username"]);
+    assert_eq!((reviewed.status.code(), reviews()), (Some(3), 1), "another user than the mappings say");
+    let table = text(&login("$TMP/token", &["--review"]));
+    assert!(table.contains("SIMULATED") && table.contains("!= username  ann@corp.example"), "{table}");
+    assert!(!table.contains("canary"), "{table}");
+
+    let refuse = FaultAction::Refuse { code: 401, retry_after_seconds: None };
+    demo.sim("ocp-oslo").fault(Fault::always(Matcher::of("selfsubjectreviews.authentication.k8s.io"), refuse));
+    let refused = login("$TMP/token", &["--review", "-o", "json"]);
+    let answer: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!((&answer["review"]["accepted"], &answer["review"]["differs"]), (&json!(false), &json!(["accepted"])));
+    assert_eq!(refused.status.code(), Some(3));
+
+    let claims = login("$TMP/claims", &["--review"]);
+    assert_eq!(claims.status.code(), Some(1), "claims cannot be sent: {}", text(&claims));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_matrix_compares_the_fleet_and_marks_the_odd_ones() {
+    let demo = Demo::start().await;
+    let matrix = demo.run(&["oidc", "matrix", "--all-contexts", "-o", "json"]);
+    let table: Value = serde_json::from_slice(&matrix.stdout).unwrap_or_else(|_| panic!("{}", text(&matrix)));
+    let row = |name: &str| {
+        let rows = table["clusters"].as_array().unwrap();
+        rows.iter().find(|row| row["cluster"] == name).unwrap_or_else(|| panic!("{name}: {table}")).clone()
+    };
+    let oslo = row("ocp-oslo");
+    assert_eq!(oslo["values"]["issuer"]["value"], "https://login.oslo.example/oidc");
+    assert_eq!(oslo["values"]["groups"], json!({ "value": "oidc:groups", "odd": true }), "guests have no prefix");
+    assert_eq!(row("guest-payments")["values"]["groups"], json!({ "value": "groups", "odd": false }));
+    assert_eq!(row("guest-reports")["values"]["ca_until"], json!({ "value": "? missing", "odd": true }));
+    assert_eq!(row(MADRID)["note"], "type IntegratedOAuth");
+    std::fs::write(demo.path().join("claims"), "{\"sub\":\"7\",\"email\":\"ann@corp.example\"}").unwrap();
+    let shown = text(&demo.run(&["oidc", "matrix", "--all-contexts", "--claims", "$TMP/claims"]));
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].contains("CA UNTIL") && lines[0].ends_with("WHO"), "{shown}");
+    let oslo = lines.iter().find(|line| line.contains("ocp-oslo")).unwrap();
+    assert!(
+        oslo.starts_with("!= ") && oslo.contains("!= oidc:groups") && oslo.ends_with("ann@corp.example"),
+        "{shown}"
+    );
+    assert!(lines.iter().any(|line| line.starts_with("   guest-payments")), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_cannot_be_read_is_a_row_of_the_matrix_that_says_so() {
+    let demo = Demo::start().await;
+    let refuse = FaultAction::Refuse { code: 403, retry_after_seconds: None };
+    demo.sim("ocp-paris").fault(Fault::always(Matcher::of("authentications.config.openshift.io"), refuse));
+    let matrix = demo.run(&["oidc", "matrix", "--context", "ocp-paris", "--context", "ocp-oslo"]);
+    let shown = text(&matrix);
+    assert!(shown.contains("ocp-paris") && shown.contains("? Authentication: "), "{shown}");
+    assert_eq!(matrix.status.code(), Some(3), "{shown}");
 }
