@@ -14,7 +14,7 @@ use trueup_checks::external_oidc::ExternalOidc;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
-use trueup_sim::demo::{DemoCluster, Scenario, ScenarioOptions};
+use trueup_sim::demo::{DemoCluster, Scenario, ScenarioOptions, ScenarioRunner};
 use trueup_sim::{Answer, Request};
 
 fn start() -> Timestamp {
@@ -189,6 +189,151 @@ fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stay
     let copy = "ConfigMap openshift-kube-apiserver/auth-config: drift".to_owned();
     assert_eq!(seen, [vec![], vec![managed], vec![copy], vec![]]);
     assert_eq!(troubles(&scenario, "ocp-oslo").len(), OSLO.len());
+}
+
+/// Sends a merge patch as kubectl does.
+fn patch_authentication(scenario: &Scenario, name: &str, patch: &Value) {
+    let cluster = scenario.clusters.iter().find(|cluster| cluster.name == name).unwrap();
+    let path = "/apis/config.openshift.io/v1/authentications/cluster";
+    let request = Request::new(http::Method::PATCH, path, patch.to_string());
+    let request = request.with_content_type("application/merge-patch+json");
+    let Answer::Reply(reply) = cluster.sim.with(|server, now| server.handle(now, &request)) else {
+        panic!("a patch is answered at once");
+    };
+    assert_eq!(reply.status, 200, "{}", String::from_utf8_lossy(&reply.body));
+}
+
+/// Lets the operators run until nothing is left to do. Returns the verdicts of some subjects, without repetitions.
+fn played(scenario: &Scenario, runner: &mut ScenarioRunner, subjects: &[&str]) -> Vec<Vec<String>> {
+    let mut seen: Vec<Vec<String>> = vec![Vec::new(); subjects.len()];
+    // Two revisions on three nodes take two ticks a node, and a few hops come before and after.
+    for _ in 0..40 {
+        runner.tick();
+        let now = judged(scenario, "ocp-madrid");
+        for (subject, seen) in subjects.iter().zip(&mut seen) {
+            let answer = now.get(*subject).map_or("", |(_, answer)| answer.as_str());
+            if seen.last().map(String::as_str) != Some(answer) {
+                seen.push(answer.to_owned());
+            }
+        }
+    }
+    seen
+}
+
+const MADRID: [&str; 7] = [
+    "KubeAPIServer /cluster",
+    "ConfigMap openshift-config-managed/auth-config",
+    "ConfigMap openshift-kube-apiserver/auth-config",
+    "KubeAPIServer /cluster/observed-config",
+    "Route openshift-authentication/oauth-openshift",
+    "Deployment openshift-oauth-apiserver/apiserver",
+    "Authentication /openshift-console/console",
+];
+
+#[test]
+fn madrid_moves_to_oidc_and_back_as_its_spec_says() {
+    let scenario = scenario();
+    let mut runner = scenario.runner();
+    assert_eq!(troubles(&scenario, "ocp-madrid"), BTreeMap::new(), "healthy OAuth with a provider listed");
+    runner.tick();
+    assert_eq!(troubles(&scenario, "ocp-madrid"), BTreeMap::new(), "its operators leave it as it is");
+
+    let to_oidc = serde_json::json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } });
+    patch_authentication(&scenario, "ocp-madrid", &to_oidc);
+    let before = judged(&scenario, "ocp-madrid");
+    assert_eq!(before["ConfigMap openshift-config-managed/auth-config"].1, "missing");
+    let there = played(&scenario, &mut runner, &MADRID);
+    let expected: [&[&str]; 7] = [
+        &["not-available", "rolling-out", "available"],
+        &["match"],
+        &["missing", "match"],
+        &["drift admission-plugins authentication-config-arg", "drift oauth-metadata webhook-arg", "match"],
+        &["match", "leftover", "match"],
+        &["match", "leftover", "match"],
+        &["missing", "match"],
+    ];
+    assert_eq!(there, expected);
+    assert_eq!(troubles(&scenario, "ocp-madrid"), BTreeMap::new(), "a healthy OIDC cluster");
+
+    patch_authentication(&scenario, "ocp-madrid", &serde_json::json!({ "spec": { "type": "IntegratedOAuth" } }));
+    let back = played(&scenario, &mut runner, &MADRID);
+    let expected: [&[&str]; 7] = [
+        &[
+            "not-available still-on-oidc",
+            "oauth-incomplete oauth-metadata webhook-arg",
+            "rolling-out oauth-metadata webhook-arg",
+            "not-available",
+        ],
+        &["match"],
+        &["match"],
+        &["drift oauth-metadata webhook-arg", "match"],
+        &["not-ready", "match"],
+        &["not-ready", "match"],
+        &["match"],
+    ];
+    assert_eq!(back, expected);
+    // The console operator does not clean up, as upstream.
+    let left = BTreeMap::from([("ConfigMap openshift-console/madrid-ca".to_owned(), "leftover".to_owned())]);
+    assert_eq!(troubles(&scenario, "ocp-madrid"), left);
+}
+
+#[test]
+fn the_operators_of_the_demo_render_what_the_spec_says() {
+    let provider = "/spec/oidcProviders/0";
+    let cases = [
+        ("another claim", serde_json::json!([["claimMappings/username", { "claim": "sub" }]])),
+        (
+            "a prefix of its own",
+            serde_json::json!([["claimMappings/username", { "claim": "sub", "prefixPolicy": "Prefix", "prefix": { "prefixString": "corp:" } }]]),
+        ),
+        ("no prefix", serde_json::json!([["claimMappings/username", { "claim": "sub", "prefixPolicy": "NoPrefix" }]])),
+        ("no groups", serde_json::json!([["claimMappings/groups", null]])),
+        ("a uid", serde_json::json!([["claimMappings/uid", { "claim": "oid" }]])),
+        (
+            "extra, with what Go escapes",
+            serde_json::json!([["claimMappings/extra", [{ "key": "corp.example/a", "valueExpression": "claims.a == 'x' && 1 < 2 ? 'y' : 'z'" }]]]),
+        ),
+        (
+            "a required claim",
+            serde_json::json!([["claimValidationRules", [{ "type": "RequiredClaim", "requiredClaim": { "claim": "hd", "requiredValue": "a&b" } }]]]),
+        ),
+    ];
+    for (case, changes) in cases {
+        let scenario = scenario();
+        let mut runner = scenario.runner();
+        let cluster = scenario.clusters.iter().find(|cluster| cluster.name == "ocp-madrid").unwrap();
+        let change = |object: &mut Value| {
+            object["spec"]["type"] = "OIDC".into();
+            for one in changes.as_array().unwrap() {
+                let mut at = object.pointer_mut(provider).unwrap();
+                for name in one[0].as_str().unwrap().split('/') {
+                    at = &mut at[name];
+                }
+                *at = one[1].clone();
+            }
+        };
+        cluster.sim.edit("config.openshift.io/v1", "Authentication", "cluster", change).unwrap();
+        (0..3).for_each(|_| drop(runner.tick()));
+        let now = judged(&scenario, "ocp-madrid");
+        assert_eq!(now["Authentication /cluster"].0, "match", "case: {case}: {:?}", now["Authentication /cluster"]);
+        assert_eq!(now["ConfigMap openshift-config-managed/auth-config"].1, "match", "case: {case}");
+    }
+}
+
+#[test]
+fn a_spec_that_the_operator_refuses_is_not_written_and_said() {
+    let scenario = scenario();
+    let mut runner = scenario.runner();
+    let patch = serde_json::json!({ "spec": { "type": "OIDC", "oidcProviders": [{
+        "name": "sso", "issuer": { "issuerURL": "https://x.example", "audiences": ["a"], "issuerCertificateAuthority": { "name": "gone" } },
+        "claimMappings": { "username": { "claim": "email" } },
+    }] } });
+    patch_authentication(&scenario, "ocp-madrid", &patch);
+    (0..5).for_each(|_| drop(runner.tick()));
+    let now = troubles(&scenario, "ocp-madrid");
+    assert_eq!(now["Authentication /cluster"], "invalid ca-configmap-missing webhook-authenticator-set");
+    assert_eq!(now["Authentication.operator.openshift.io /cluster"], "degraded ExternalOIDCControllerDegraded");
+    assert_eq!(now["ConfigMap openshift-config-managed/auth-config"], "unrenderable");
 }
 
 #[test]

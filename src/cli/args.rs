@@ -301,11 +301,23 @@ pub enum OidcWhat {
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,
     },
+    /// Compare issuer, audience, mappings and CA of every cluster, and mark what differs from most
+    Matrix {
+        /// Also show who a token with these claims would be on each cluster; - for stdin
+        #[arg(long, value_name = "FILE")]
+        claims: Option<PathBuf>,
+        /// How to print
+        #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
+        format: ExplainFormat,
+    },
     /// Show the user of a token with these claims, or the rule that refuses it; no signature is checked
     Login {
         /// A file with claims as JSON, or with a token; - for stdin
         #[arg(long, value_name = "FILE")]
         claims: PathBuf,
+        /// Also send the token to the cluster's API server (SelfSubjectReview) and compare its answer
+        #[arg(long)]
+        review: bool,
         /// The cluster, if there are several
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,

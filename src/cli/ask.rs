@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::output::place;
 use super::terminal::{Stderr, write_stderr};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, Provenance, short_id, source_line};
+use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, Provenance, consequences, short_id, source_line};
 
 /// Whether an operator can be asked.
 pub fn is_interactive(context: &Context) -> bool {
@@ -26,8 +26,8 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
             let what = format!("{} {} {}", action.verb().as_str(), action.target.kind, place(&action.target));
             let line = format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster);
             write_stderr(&unmistakable(&line));
-            if let Some(source) = source_line(action) {
-                write_stderr(&unmistakable(&format!("      {source}")));
+            for line in consequences(action).map(str::to_owned).chain(source_line(action)) {
+                write_stderr(&unmistakable(&format!("      {line}")));
             }
         }
         write_stderr(&prompt(plan, question));

@@ -42,10 +42,19 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
             show(&Page { plan: &plan, created, now, zone, terminal: context.terminal, matches }, args)
         }
         None => {
-            let planned = plan::make(context, &PlanArgs::default()).await?.planned;
+            let args_of_plan = PlanArgs { domains: named_check(context, &args.finding)?, ..PlanArgs::default() };
+            let planned = plan::make(context, &args_of_plan).await?.planned;
             show(&plan::page(context, &planned, Matches::Listed), args)
         }
     }
+}
+
+/// The check that a finding's id begins with: what the others need is not observed.
+fn named_check(context: &Context, finding: &str) -> Result<Vec<String>, CliError> {
+    let Some((first, _)) = finding.split_once('/') else { return Ok(Vec::new()) };
+    let enabled = context.config()?.domains.0;
+    let named = enabled.iter().map(|check| check.name().0).filter(|name| *name == first);
+    Ok(named.map(str::to_owned).collect())
 }
 
 fn show(page: &Page<'_>, args: &ExplainArgs) -> Result<u8, CliError> {

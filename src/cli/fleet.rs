@@ -10,6 +10,7 @@ use super::context::Context;
 use super::error::CliError;
 use crate::config::Config;
 use trueup_checks::Check;
+use trueup_core::engine::Glob;
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::Update;
 use trueup_operate::{Fleet, MakeLive, OperateError, Reach, Session, connect_contexts, read_folder};
@@ -28,15 +29,45 @@ impl Source {
     }
 }
 
-/// Makes the live loop of a fleet. Its checks are those of `config`; after a panic the configuration is read again.
-pub fn make(context: &Context, session: &Arc<Session>, config: &mut Config, source: Source) -> MakeLive {
+/// The checks a command is about. What the others need is not observed.
+#[derive(Debug, Clone)]
+pub enum CheckFilter {
+    All,
+    Named(Vec<Glob>),
+}
+
+impl CheckFilter {
+    /// The checks that the globs of `--domain` match; no glob means all.
+    pub fn of(globs: Vec<Glob>) -> Self {
+        if globs.is_empty() { Self::All } else { Self::Named(globs) }
+    }
+
+    fn keep(&self, mut checks: Vec<Box<dyn Check>>) -> Vec<Box<dyn Check>> {
+        match self {
+            Self::All => {}
+            Self::Named(globs) => checks.retain(|check| globs.iter().any(|glob| glob.matches(check.name().0))),
+        }
+        checks
+    }
+}
+
+/// Makes the live loop of a fleet. Its checks are those of `config` that the filter keeps; after a panic the
+/// configuration is read again.
+pub fn make(
+    context: &Context,
+    session: &Arc<Session>,
+    config: &mut Config,
+    source: Source,
+    filter: CheckFilter,
+) -> MakeLive {
     let checks = Arc::new(Mutex::new(Some(std::mem::take(&mut config.domains.0))));
     let (context, session) = (context.clone(), session.clone());
     Box::new(move || {
         let (context, session, source, checks) = (context.clone(), session.clone(), source.clone(), checks.clone());
+        let filter = filter.clone();
         async move {
             let first = checks.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let checks = first.map_or_else(|| checks_again(&context), Ok)?;
+            let checks = filter.keep(first.map_or_else(|| checks_again(&context), Ok)?);
             match source {
                 Source::Contexts => connect_contexts(&session, checks).await,
                 Source::Folder(folder) => {
@@ -59,9 +90,13 @@ fn checks_again(context: &Context) -> Result<Vec<Box<dyn Check>>, OperateError> 
 ///
 /// # Errors
 /// The source cannot be used. A cluster that cannot be reached is unknown, which is not an error.
-pub async fn start(context: &Context, mut config: Config) -> Result<(Fleet, mpsc::Receiver<Update>), CliError> {
+pub async fn start(
+    context: &Context,
+    mut config: Config,
+    filter: CheckFilter,
+) -> Result<(Fleet, mpsc::Receiver<Update>), CliError> {
     let session = Arc::new(context.session(config.settings.clone()));
-    let make = make(context, &session, &mut config, Source::of(context));
+    let make = make(context, &session, &mut config, Source::of(context), filter);
     Fleet::start(session, make).await.map_err(|error| CliError::operate("", &error))
 }
 
@@ -71,7 +106,7 @@ pub async fn start(context: &Context, mut config: Config) -> Result<(Fleet, mpsc
 /// The source cannot be used.
 pub async fn connect(context: &Context, mut config: Config) -> Result<(Fleet, Vec<ClusterName>), CliError> {
     let session = Arc::new(context.session(config.settings.clone()));
-    let make = make(context, &session, &mut config, Source::of(context));
+    let make = make(context, &session, &mut config, Source::of(context), CheckFilter::All);
     let failed = |error: OperateError| CliError::operate("", &error);
     let fleet = Fleet::connect(session, make).await.map_err(failed)?;
     let late = fleet.wait_listed().await.map_err(failed)?;
@@ -83,7 +118,8 @@ pub fn reach(context: &Context, mut config: Config) -> (Arc<Session>, Reach) {
     let session = Arc::new(context.session(config.settings.clone()));
     let reach = match Source::of(context) {
         Source::Contexts => {
-            Reach::NotConnected(session.clone(), make(context, &session, &mut config, Source::Contexts))
+            let make = make(context, &session, &mut config, Source::Contexts, CheckFilter::All);
+            Reach::NotConnected(session.clone(), make)
         }
         Source::Folder(_) => Reach::Failed("a snapshot folder has no live clusters".to_owned()),
     };

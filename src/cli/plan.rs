@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
 use super::error::CliError;
-use super::fleet;
+use super::fleet::{self, CheckFilter};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
@@ -94,7 +94,10 @@ pub fn save(context: &Context, path: &Path, plan: &Plan) -> Result<(), CliError>
 /// # Errors
 /// The configuration or the fleet cannot be used, or a filter matches nothing.
 pub async fn make(context: &Context, args: &PlanArgs) -> Result<Made, CliError> {
-    let (fleet, updates) = fleet::start(context, context.config()?).await?;
+    let config = context.config()?;
+    let enabled: BTreeSet<String> = config.domains.0.iter().map(|check| check.name().0.to_owned()).collect();
+    let filter = CheckFilter::of(globs("--domain", &args.domains, &enabled)?);
+    let (fleet, updates) = fleet::start(context, config, filter).await?;
     make_of(fleet, updates, args).await
 }
 

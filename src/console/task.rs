@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::model::Remembered;
 use super::run::Login;
 use super::settings::{ModelSettings, SettingsReload};
-use trueup_checks::{CheckDescription, Panel};
+use trueup_checks::{CheckDescription, FleetTable, Panel};
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
 use trueup_core::engine::text::Printable;
@@ -72,6 +72,11 @@ pub enum Task {
         form: &'static str,
         typed: String,
         subject: SubjectId,
+    },
+    /// A check's table of the fleet.
+    FleetTable {
+        ask: RequestId,
+        check: CheckName,
     },
     /// Keep this cluster connected: its data is on the screen.
     Need(ClusterName),
@@ -169,6 +174,11 @@ pub enum TaskReply {
     Answered {
         ask: RequestId,
         lines: Vec<String>,
+    },
+    /// Nothing where the check has none.
+    FleetTable {
+        ask: RequestId,
+        table: Option<FleetTable>,
     },
     Saved {
         file: SavedFile,

@@ -266,6 +266,7 @@ fn said(task: &Task) -> String {
             };
             format!("read {cluster} {} {}{values}", target.kind, target.name)
         }
+        Task::FleetTable { ask: _, check } => format!("table of {}", check.0),
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),
         Task::Reconnect(cluster) => format!("reconnect {cluster}"),

@@ -38,6 +38,8 @@ mod live_secrets;
 mod local;
 mod machineset;
 mod oidc;
+mod oidc_backup;
+mod oidc_move;
 mod plan;
 mod powervs;
 mod powervs_fleet;

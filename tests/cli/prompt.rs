@@ -1,6 +1,7 @@
 //! The question on a terminal: what is shown, which word is the right one, and what an interrupt does.
 
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use super::live::{Fleet, fleet};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The binary at a terminal of 80 columns.
-struct AtTerminal {
+pub struct AtTerminal {
     child: Box<dyn portable_pty::Child + Send + Sync>,
     keys: Box<dyn std::io::Write + Send>,
     screen: Receiver<Vec<u8>>,
@@ -25,18 +26,20 @@ struct AtTerminal {
 
 impl AtTerminal {
     fn apply(fleet: &Fleet, args: &[&str]) -> Self {
+        let files = ["apply", "$TMP/plan.json", "--kubeconfig", "$TMP/kubeconfig"];
+        Self::run(fleet.dir.path(), &[&files, args].concat())
+    }
+
+    /// `$TMP` stands for the folder, which also holds the state.
+    pub fn run(dir: &Path, args: &[&str]) -> Self {
         let pty = native_pty_system();
         let pair = pty.openpty(PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_trueup"));
         command.env_clear();
-        command.env("XDG_STATE_HOME", fleet.dir.path().join("state"));
+        command.env("XDG_STATE_HOME", dir.join("state"));
         command.env("LANG", "C.UTF-8");
         command.cwd("/");
-        command.arg("apply");
-        command.arg(fleet.dir.path().join("plan.json"));
-        command.arg("--kubeconfig");
-        command.arg(fleet.dir.path().join("kubeconfig"));
-        command.args(args);
+        command.args(args.iter().map(|arg| arg.replace("$TMP", dir.to_str().unwrap())));
         let child = pair.slave.spawn_command(command).unwrap();
         let mut reader = pair.master.try_clone_reader().unwrap();
         let (sender, screen) = channel();
@@ -53,7 +56,7 @@ impl AtTerminal {
     }
 
     /// Waits until this is on the screen.
-    fn wait_for(&mut self, text: &str) {
+    pub fn wait_for(&mut self, text: &str) {
         let until = Instant::now() + PATIENCE;
         while !self.seen.contains(text) {
             let left = until.saturating_duration_since(Instant::now());
@@ -62,13 +65,13 @@ impl AtTerminal {
         }
     }
 
-    fn type_in(&mut self, keys: &str) {
+    pub fn type_in(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
         self.keys.flush().unwrap();
     }
 
     /// Waits for the end. Returns the exit code and everything that was on the screen.
-    fn end(mut self) -> (u32, String) {
+    pub fn end(mut self) -> (u32, String) {
         let code = self.child.wait().unwrap().exit_code();
         while let Ok(bytes) = self.screen.recv_timeout(PATIENCE) {
             self.seen += &String::from_utf8_lossy(&bytes);

@@ -28,6 +28,7 @@ mod killed;
 mod kubeconfig;
 mod machinesets;
 mod moto;
+mod moving;
 mod observed;
 mod oidc;
 mod plan;

@@ -60,7 +60,7 @@ impl Issuer {
     }
 
     /// A token with these claims, for the issuer at this path.
-    fn token(&self, path: &str, claims: &Value) -> String {
+    pub fn token(&self, path: &str, claims: &Value) -> String {
         let mut claims = claims.clone();
         for (name, value) in [("iss", json!(format!("{}{path}", self.base))), ("aud", json!("app"))] {
             if claims.get(name).is_none() {
@@ -175,7 +175,7 @@ fn config_file(folder: &tempfile::TempDir, text: &str) -> PathBuf {
 }
 
 /// Starts a server with this file; nothing when no server was built, an error when it does not start.
-fn start_with(text: &str) -> Option<Result<RealServer, String>> {
+pub fn start_with(text: &str) -> Option<Result<RealServer, String>> {
     let folder = tempfile::tempdir().unwrap();
     let flag = format!("--authentication-config={}", config_file(&folder, text).display());
     RealServer::start_with(&[&flag]).map(|started| started.map_err(|error| format!("{error:#}")))

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::present::{Cell, CheckDescription, Panel};
+use super::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
@@ -47,6 +47,14 @@ pub struct DiscoveryProbe {
     pub roots: Option<String>,
 }
 
+/// Whether a check reads the guests of HostedClusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuestUse {
+    Read,
+    /// Where every enabled check says so, guests are not connected to.
+    NotRead,
+}
+
 /// One check.
 pub trait Check: Send + Sync {
     fn name(&self) -> CheckName;
@@ -59,6 +67,11 @@ pub trait Check: Send + Sync {
     /// The cloud providers whose accounts it reads. Where no enabled check needs one, its API is not called.
     fn clouds(&self) -> &'static [Provider] {
         &[]
+    }
+
+    /// Whether it reads guests.
+    fn guests(&self) -> GuestUse {
+        GuestUse::Read
     }
 
     /// The collections it needs, given what is known so far. Called again whenever that changes, until it settles.
@@ -117,6 +130,11 @@ pub trait Check: Send + Sync {
 
     fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
         self.pass(view).rule(subject)?.probe()
+    }
+
+    /// A table of the whole fleet, for checks that have one.
+    fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
+        None
     }
 
     /// The answer to one of the check's forms, line by line.

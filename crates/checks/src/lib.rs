@@ -21,9 +21,11 @@ mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Pass, Probe, RuledSubject, Touched};
+pub use contract::{Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RuledSubject, Touched};
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
-pub use present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
+pub use present::{
+    Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, Panel, RowKnowledge, Side, Step,
+};
 pub use rules::{CheckRules, ContextCache, Ruled};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use trueup_core::engine::State;
 use trueup_core::engine::text::Printable;
+use trueup_core::world::{ClusterName, RiskClass};
 
 /// A column of a check's list, beside those every list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +108,94 @@ impl Step {
 
     pub fn not_judged(label: impl Into<String>) -> Self {
         Self { label: label.into(), state: None, note: String::new() }
+    }
+}
+
+/// A table of the fleet, one row per cluster, whose odd values are marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetTable {
+    pub title: &'static str,
+    /// Beside cluster and class.
+    pub columns: Vec<&'static str>,
+    pub rows: Vec<FleetRow>,
+}
+
+/// One cluster. A row without cells has a note in their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetRow {
+    pub cluster: ClusterName,
+    pub class: RiskClass,
+    pub cells: Vec<FleetCell>,
+    pub note: String,
+    pub knowledge: RowKnowledge,
+}
+
+/// Whether a cluster could be read for its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowKnowledge {
+    Known,
+    NotKnown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetCell {
+    Usual(String),
+    /// Differs from most, or ends soon.
+    Odd(String),
+}
+
+impl FleetCell {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Usual(text) | Self::Odd(text) => text,
+        }
+    }
+
+    pub fn is_odd(&self) -> bool {
+        matches!(self, Self::Odd(_))
+    }
+}
+
+impl FleetRow {
+    pub fn is_odd(&self) -> bool {
+        self.cells.iter().any(FleetCell::is_odd)
+    }
+}
+
+impl FleetTable {
+    /// Header and rows as aligned text, each with whether it is odd. `odd` is written before what is.
+    pub fn lines(&self, odd: &str, printable: impl Fn(&str) -> String) -> Vec<(bool, String)> {
+        let mark = |cell: &FleetCell| match cell {
+            FleetCell::Usual(text) => printable(text),
+            FleetCell::Odd(text) => format!("{odd} {}", printable(text)),
+        };
+        let columns = self.columns.iter().map(|name| (*name).to_owned());
+        let header: Vec<String> = ["CLUSTER", "CLASS"].map(str::to_owned).into_iter().chain(columns).collect();
+        let cells = |row: &FleetRow| -> Vec<String> {
+            let first = [printable(row.cluster.as_str()), row.class.as_str().to_owned()];
+            first.into_iter().chain(row.cells.iter().map(mark)).collect()
+        };
+        let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
+        let width = |column: usize| {
+            let texts = rows.iter().chain([&header]).filter_map(|row| row.get(column));
+            texts.map(|text| text.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..header.len()).map(width).collect();
+        let aligned = |cells: &[String]| -> String {
+            let pad = |(text, width): (&String, &usize)| {
+                format!("{text}{}  ", " ".repeat(width.saturating_sub(text.chars().count())))
+            };
+            cells.iter().zip(&widths).map(pad).collect()
+        };
+        let sign = |is_odd: bool| if is_odd { odd.to_owned() } else { " ".repeat(odd.chars().count()) };
+        let line = |is_odd: bool, text: String| (is_odd, format!("{} {text}", sign(is_odd)).trim_end().to_owned());
+        let first = line(false, aligned(&header));
+        let rest = self
+            .rows
+            .iter()
+            .zip(&rows)
+            .map(|(row, cells)| line(row.is_odd(), format!("{}{}", aligned(cells), printable(&row.note))));
+        std::iter::once(first).chain(rest).collect()
     }
 }
 

@@ -10,9 +10,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::contract::{Check, Pass, Probe, RuledSubject, Touched, woken_with_host};
+use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, woken_with_host};
 use crate::managed_elsewhere;
-use crate::present::{Cell, CheckDescription, Panel};
+use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
@@ -41,6 +41,9 @@ pub trait CheckRules: Send + Sync + Sized {
     /// The cloud providers whose accounts it reads.
     const CLOUDS: &'static [Provider] = &[];
 
+    /// Whether it reads guests.
+    const GUESTS: GuestUse = GuestUse::Read;
+
     /// The collections it needs, given what is known so far.
     fn interests(&self, view: View<'_>) -> Vec<Interest>;
 
@@ -55,6 +58,11 @@ pub trait CheckRules: Send + Sync + Sized {
 
     /// The subject this one is listed under.
     fn parent(&self, _subject: &SubjectId, _view: View<'_>) -> Option<SubjectId> {
+        None
+    }
+
+    /// A table of the whole fleet, for checks that have one.
+    fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
         None
     }
 
@@ -198,8 +206,16 @@ impl<C: CheckRules> Check for C {
         C::CLOUDS
     }
 
+    fn guests(&self) -> GuestUse {
+        C::GUESTS
+    }
+
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         CheckRules::interests(self, view)
+    }
+
+    fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {
+        CheckRules::fleet_table(self, view)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

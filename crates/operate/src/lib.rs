@@ -41,6 +41,7 @@ mod state;
 mod supervisor;
 #[cfg(test)]
 mod testing;
+mod token_review;
 mod tombstones;
 mod undo;
 
@@ -67,5 +68,6 @@ pub use session::{Contexts, Session, wall_clock};
 pub use settings::{CloudAccount, CloudKey, ClusterRule, ClusterRules, PublishTarget, SETTLE, Safety, Settings};
 pub use snapshot::{Recording, read_folder};
 pub use supervisor::follow_kubeconfig;
+pub use token_review::{Reviewed, ReviewedUser};
 pub use tombstones::{add as add_tombstones, read as read_tombstones};
 pub use undo::{OpenBackup, derive_in, plan_undo};

@@ -21,7 +21,7 @@ use crate::console::task::{
     ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply, TypedApproval,
 };
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{AcceptRule, ObjectRef, SubjectId};
+use trueup_core::engine::{AcceptRule, CheckName, ObjectRef, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::{Command, Live};
@@ -68,6 +68,7 @@ impl ConsoleServices for LiveServices {
             Task::ReadHistory { asked } => self.read_history(asked),
             Task::ReadObject { ask, cluster, target, values } => self.read_object(ask, cluster, target, values),
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
+            Task::FleetTable { ask, check } => self.fleet_table(ask, check),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
             Task::Probe(subject) => self.probe(subject),
@@ -154,6 +155,16 @@ impl LiveServices {
             TaskReply::Answered { ask, lines }
         };
         spawn_answering(self.replies.clone(), move |message| TaskReply::Answered { ask, lines: vec![message] }, work);
+    }
+
+    fn fleet_table(&self, ask: RequestId, check: CheckName) {
+        let fleet = self.fleet.clone();
+        let table = move |live: &Live| {
+            let domain = live.domains().iter().find(|domain| domain.name() == check)?;
+            domain.fleet_table(live.view())
+        };
+        let work = async move { TaskReply::FleetTable { ask, table: fleet.ask(table).await.ok().flatten() } };
+        spawn_answering(self.replies.clone(), move |_| TaskReply::FleetTable { ask, table: None }, work);
     }
 
     fn probe(&self, subject: SubjectId) {

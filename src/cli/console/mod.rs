@@ -25,7 +25,7 @@ use futures::future::BoxFuture;
 
 use super::context::{Context, Notices};
 use super::error::CliError;
-use super::fleet::{self, Source};
+use super::fleet::{self, CheckFilter, Source};
 use crate::config::{ACCEPTED_FILE, Config, ConsoleSettings};
 use crate::console::ReplySender;
 use crate::console::run::{Opening, Started, run as run_console};
@@ -106,7 +106,7 @@ pub fn on_kubeconfig() -> OpenFleet {
         let mut contexts = selected.map_err(|error| CliError::operate("", &error.into()))?;
         // The same contexts in another order are the same fleet.
         contexts.sort();
-        let make = fleet::make(context, &session, &mut config, Source::Contexts);
+        let make = fleet::make(context, &session, &mut config, Source::Contexts, CheckFilter::All);
         Ok(opened(session, make, config, FleetKind::Kubeconfig { contexts }))
     })
 }
@@ -116,7 +116,7 @@ pub fn on_folder(folder: PathBuf) -> OpenFleet {
     Box::new(move |context| {
         let mut config = context.config()?;
         let session = Arc::new(context.session(config.settings.clone()));
-        let make = fleet::make(context, &session, &mut config, Source::Folder(folder.clone()));
+        let make = fleet::make(context, &session, &mut config, Source::Folder(folder.clone()), CheckFilter::All);
         Ok(opened(session, make, config, FleetKind::Folder(folder)))
     })
 }

@@ -13,17 +13,20 @@ use super::super::error::CliError;
 use super::super::terminal::print;
 use super::render::print_problems;
 use super::request::{Asked, judge};
+use super::review::{self, ReviewJson};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
 use trueup_core::engine::text::printable_json;
 use trueup_core::files;
 use trueup_core::world::View;
+use trueup_net::SecretText;
+use trueup_operate::Reviewed;
 
-/// Reads claims or a token from a file, or from stdin for `-`.
+/// Reads claims or a token from a file, or from stdin for `-`. A token is also returned as it is, to be sent.
 ///
 /// # Errors
 /// The file cannot be read, or has neither.
-pub fn read_token(path: &Path) -> Result<Token, CliError> {
+pub fn read_token(path: &Path) -> Result<(Token, Option<SecretText>), CliError> {
     let doing = format!("--claims {}", path.display());
     let limit = u64::try_from(TOKEN_MAX).unwrap_or(u64::MAX);
     let read =
@@ -31,23 +34,47 @@ pub fn read_token(path: &Path) -> Result<Token, CliError> {
     let hint = "name a file with claims as a JSON object, or with a token";
     let bytes = read.map_err(|error| CliError::failed(doing.clone(), error.to_string(), hint))?;
     let text = std::str::from_utf8(&bytes).map_err(|_| CliError::failed(doing.clone(), "it is not text", hint))?;
-    Token::read(text).map_err(|bad| CliError::failed(doing, bad.to_string(), hint))
+    let token = Token::read(text).map_err(|bad| CliError::failed(doing, bad.to_string(), hint))?;
+    let is_claims = text.trim_start().starts_with('{');
+    Ok((token, (!is_claims).then(|| SecretText::new(text.trim()))))
 }
 
-pub async fn run(context: &Context, asked: Asked, token: Token, format: ExplainFormat) -> Result<u8, CliError> {
-    let fleet = chosen::connect(context).await?;
-    let shown = context.clone();
-    let answer = fleet.ask(move |live| show(&shown, live.view(), &asked, &token, format)).await;
-    answer.map_err(|error| CliError::operate("oidc", &error))?
-}
-
-fn show(
+pub async fn run(
     context: &Context,
-    view: View<'_>,
-    asked: &Asked,
-    token: &Token,
+    asked: Asked,
+    token: Token,
+    sent: Option<SecretText>,
     format: ExplainFormat,
 ) -> Result<u8, CliError> {
+    let fleet = chosen::connect(context).await?;
+    let shown = context.clone();
+    let simulated = fleet.ask(move |live| simulate(&shown, live.view(), &asked, &token)).await;
+    let Simulated { answer, warnings, server } = simulated.map_err(|error| CliError::operate("oidc", &error))??;
+    let reviewed = review::ask(&fleet, server, sent).await;
+    let text = match (format, &reviewed) {
+        (ExplainFormat::Json, _) => json(&answer, warnings, reviewed.as_ref())?,
+        (ExplainFormat::Table, None) => table(context, &answer),
+        (ExplainFormat::Table, Some(reviewed)) => {
+            format!("{}\n{}", table(context, &answer), review::table(context, &answer, reviewed))
+        }
+    };
+    print(&text)?;
+    let is_accepted = match &answer {
+        Answer::Accepted(_) => reviewed.is_none_or(|reviewed| review::agrees(&answer, &reviewed)),
+        Answer::Refused(_) | Answer::NotVerifiable(_) => false,
+    };
+    Ok(if is_accepted { 0 } else { NOT_ACCEPTED })
+}
+
+/// What the mappings make of the token.
+struct Simulated {
+    answer: Answer,
+    warnings: Vec<&'static str>,
+    /// The context whose API server can be asked, or why there is none.
+    server: Result<String, String>,
+}
+
+fn simulate(context: &Context, view: View<'_>, asked: &Asked, token: &Token) -> Result<Simulated, CliError> {
     let judged = judge(view, asked)?;
     judged.notes.iter().for_each(|note| context.note(note));
     print_problems(context, &judged.checked);
@@ -55,16 +82,9 @@ fn show(
         context.note(&format!("the type of {} is {kind}; the result is for type OIDC", judged.title));
     }
     let answer = login(&judged.spec, &judged.gates?, token, view.now);
-    let warnings: Vec<&str> = judged.checked.warnings.iter().map(|warning| warning.code.as_str()).collect();
-    let text = match format {
-        ExplainFormat::Json => json(&answer, warnings)?,
-        ExplainFormat::Table => table(context, &answer),
-    };
-    print(&text)?;
-    match answer {
-        Answer::Accepted(_) => Ok(0),
-        Answer::Refused(_) | Answer::NotVerifiable(_) => Ok(NOT_ACCEPTED),
-    }
+    let warnings = judged.checked.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    let server = review::context_of(asked.cluster(view)?);
+    Ok(Simulated { answer, warnings, server })
 }
 
 /// The answer as JSON.
@@ -93,7 +113,17 @@ enum AnswerJson<'a> {
     },
 }
 
-fn json<'a>(answer: &'a Answer, mut warnings: Vec<&'a str>) -> Result<String, CliError> {
+/// With the API server's answer beside it, where it was asked.
+#[derive(Serialize)]
+struct LoginJson<'a> {
+    #[serde(flatten)]
+    answer: AnswerJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<ReviewJson>,
+}
+
+fn json(answer: &Answer, mut warnings: Vec<&str>, reviewed: Option<&Reviewed>) -> Result<String, CliError> {
+    let review = reviewed.map(|reviewed| review::json(answer, reviewed));
     let answer = match answer {
         Answer::Accepted(Identity { username, uid, groups, extra, assumed, reserved }) => {
             for name in reserved {
@@ -108,7 +138,7 @@ fn json<'a>(answer: &'a Answer, mut warnings: Vec<&'a str>) -> Result<String, Cl
         }
         Answer::NotVerifiable(why) => AnswerJson::NotVerifiable { accepted: None, message: why },
     };
-    let text = serde_json::to_string(&answer)
+    let text = serde_json::to_string(&LoginJson { answer, review })
         .map_err(|error| CliError::failed("writing the answer", error.to_string(), "report this"))?;
     Ok(format!("{}\n", printable_json(&text)))
 }

@@ -28,6 +28,14 @@ impl Asked {
     pub fn new(cluster: Option<String>, file: Option<&Path>) -> Result<Self, CliError> {
         Ok(Self { cluster, candidate: file.map(Candidate::read).transpose()? })
     }
+
+    /// The cluster that is meant.
+    ///
+    /// # Errors
+    /// There is no such cluster.
+    pub fn cluster<'v>(&self, view: View<'v>) -> Result<&'v Cluster, CliError> {
+        chosen::choose(view, self.cluster.as_deref())
+    }
 }
 
 /// A spec with the result of checking it.
@@ -49,7 +57,7 @@ pub struct JudgedSpec {
 /// # Errors
 /// There is no such cluster, or what it takes is not known.
 pub fn judge(view: View<'_>, asked: &Asked) -> Result<JudgedSpec, CliError> {
-    let cluster = chosen::choose(view, asked.cluster.as_deref())?;
+    let cluster = asked.cluster(view)?;
     let guest = HostedContext::of_guest(view, &cluster.name);
     match (&asked.candidate, guest) {
         (None, Some(found)) => of_hosted(&found.map_err(|gap| not_known(cluster, gap))?, cluster),

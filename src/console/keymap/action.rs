@@ -116,6 +116,7 @@ actions! {
     OpenReferrer "open-referrer" Looking "open referrer" "Go to the object that references this one";
     ToggleDiff "toggle-diff" Looking "diff" "Switch the diff: text, fields, or none";
     Question "question" Looking "ask" "Run a query of the check, such as the user of a token";
+    FleetTable "fleet-table" Looking "matrix" "Compare the clusters in one table, odd values marked";
     OpenPager "open-pager" Looking "pager" "Open the text in $PAGER";
     OpenEditor "open-editor" Looking "editor" "Open the text in $EDITOR";
 

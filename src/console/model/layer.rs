@@ -4,11 +4,19 @@ use tui_input::Input;
 
 use super::approval::Approval;
 use crate::console::keymap::Action;
+use crate::console::task::RequestId;
+use trueup_checks::FleetTable;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::ClusterName;
 
 pub enum Layer {
     Help {
+        scroll: usize,
+    },
+    /// A check's table of the fleet; none while it is being asked for.
+    Table {
+        ask: RequestId,
+        table: Option<FleetTable>,
         scroll: usize,
     },
     /// Every screen, cluster and action, by name.

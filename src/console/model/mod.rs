@@ -212,7 +212,7 @@ impl Model {
     pub fn scope(&self) -> Scope {
         match &self.layer {
             Some(Layer::Approval(_)) => Scope::Approval,
-            Some(Layer::Help { .. }) => Scope::Help,
+            Some(Layer::Help { .. } | Layer::Table { .. }) => Scope::Help,
             Some(Layer::Palette(_)) => Scope::Palette,
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,

@@ -8,10 +8,11 @@ use crate::console::event::What;
 use crate::console::model::{History, Layer, Pane, RunState, ScreenId, Standing};
 use crate::console::task::{Planned, RequestId, TaskReply, Tried};
 use crate::console::testing::TestConsole;
-use trueup_checks::Panel;
+use trueup_checks::{FleetCell, FleetRow, FleetTable, Panel, RowKnowledge};
 use trueup_core::engine::executor::Report;
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{State, Tier};
+use trueup_core::world::{ClusterName, RiskClass};
 use trueup_fleet::live::Update;
 
 const GUARD: Duration = Duration::from_millis(300);
@@ -143,6 +144,18 @@ fn keys_pressed_before_the_approval_opens_confirm_nothing() {
     assert!(matches!(stage.model.layer, Some(Layer::Approval(_))));
     let applied = stage.later(Duration::from_millis(1)).keys("enter").take_tasks();
     assert_eq!(applied, ["apply a4", "read history"]);
+}
+
+#[test]
+fn an_approval_says_how_many_api_servers_restart() {
+    let mut stage = TestConsole::full();
+    let mut actions = fixtures::deletes("guest-payments", 1, Tier::T3);
+    actions[0].diff = "! restarts 3 API servers, one node after another, and changes who can log in\n- a\n".to_owned();
+    stage.planned(fixtures::plan(actions)).keys("a").later(GUARD);
+    for (width, height) in [(80, 24), (120, 40)] {
+        let screen = stage.draw(width, height);
+        assert!(screen.contains("restarts 3 API servers, one node after another"), "{screen}");
+    }
 }
 
 #[test]
@@ -374,6 +387,51 @@ fn a_query_of_a_check_runs_for_the_selected_subject() {
     assert_eq!((question, lines), ("Who would I be?", vec!["user 42".to_owned()]));
     stage.keys("1 i");
     assert!(stage.toasts().contains(&"this check has no queries"));
+}
+
+#[test]
+fn the_table_of_the_fleet_marks_what_differs_from_most_and_closes() {
+    let mut stage = TestConsole::full();
+    stage.keys("1").forget();
+    assert_eq!(stage.keys("M").take_tasks(), [format!("table of {}", fixtures::COPIES.0)]);
+    let Some(Layer::Table { ask, .. }) = &stage.model.layer else { panic!("it is open") };
+    let ask = *ask;
+    stage.reply(TaskReply::FleetTable { ask: RequestId(ask.0 - 1), table: None });
+    assert!(stage.draw(120, 30).contains("reading"), "a late reply is dropped");
+    let row = |cluster: &str, cells: Vec<FleetCell>, note: &str, knowledge| FleetRow {
+        cluster: ClusterName::new(cluster),
+        class: RiskClass::Prod,
+        cells,
+        note: note.to_owned(),
+        knowledge,
+    };
+    let usual = |text: &str| FleetCell::Usual(text.to_owned());
+    let table = FleetTable {
+        title: "Identity matrix",
+        columns: vec!["ISSUER", "GROUPS"],
+        rows: vec![
+            row("ocp-berlin", vec![usual("https://id.example"), usual("oidc:groups")], "", RowKnowledge::Known),
+            row(
+                "ocp-oslo",
+                vec![FleetCell::Odd("https://oslo.example".to_owned()), usual("oidc:groups")],
+                "",
+                RowKnowledge::Known,
+            ),
+            row("ocp-paris", Vec::new(), "? Authentication: forbidden", RowKnowledge::NotKnown),
+        ],
+    };
+    stage.reply(TaskReply::FleetTable { ask, table: Some(table) });
+    for (width, height) in [(80, 24), (120, 40)] {
+        let screen = stage.draw(width, height);
+        assert!(screen.contains("≠ ocp-oslo") && screen.contains("≠ https://oslo.example"), "{screen}");
+        assert!(screen.contains("  ocp-berlin") && screen.contains("? Authentication: forbidden"), "{screen}");
+    }
+    assert!(stage.keys("esc").model.layer.is_none());
+    stage.keys("M");
+    let Some(Layer::Table { ask, .. }) = &stage.model.layer else { panic!("it is open") };
+    let ask = *ask;
+    stage.reply(TaskReply::FleetTable { ask, table: None });
+    assert!(stage.toasts().contains(&"this check has no table of the fleet") && stage.model.layer.is_none());
 }
 
 #[test]

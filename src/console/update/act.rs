@@ -72,6 +72,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::OpenReferrer => repair::open_referrer(model),
         Action::ToggleDiff => toggle_diff(model),
         Action::Question => palette::open_forms(model),
+        Action::FleetTable => palette::open_table(model),
         Action::OpenPager | Action::OpenEditor => export::page(model),
         Action::Reconcile => repair::reconcile(model),
         Action::Refresh => repair::refresh(model),

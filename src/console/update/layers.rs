@@ -59,7 +59,7 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             prompt.problem = None;
             typed(model)
         }
-        Some(Layer::Help { .. }) | None => Effects::default(),
+        Some(Layer::Help { .. } | Layer::Table { .. }) | None => Effects::default(),
     }
 }
 
@@ -97,7 +97,8 @@ fn close(model: &mut Model) -> Effects {
     match model.layer.take() {
         Some(Layer::Approval(_)) => say(model, "nothing was sent"),
         Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, .. })) => filter(model, ""),
-        Some(Layer::Prompt(_) | Layer::Help { .. } | Layer::Palette(_) | Layer::Picker(_)) | None => Effects::redraw(),
+        Some(Layer::Prompt(_) | Layer::Help { .. } | Layer::Table { .. } | Layer::Palette(_) | Layer::Picker(_))
+        | None => Effects::redraw(),
     }
 }
 
@@ -106,7 +107,7 @@ fn enter(model: &mut Model) -> Effects {
         Some(Layer::Approval(_)) => repair::answer(model),
         Some(Layer::Palette(_) | Layer::Picker(_)) => palette::choose(model),
         Some(Layer::Prompt(_)) => enter_prompt(model),
-        Some(Layer::Help { .. }) => close(model),
+        Some(Layer::Help { .. } | Layer::Table { .. }) => close(model),
         None => Effects::default(),
     }
 }
@@ -160,10 +161,11 @@ fn complete(model: &mut Model) -> Effects {
 }
 
 fn step(model: &mut Model, by: isize) -> Effects {
-    let help_last = view::help_last(model);
+    let (help_last, table_last) = (view::help_last(model), view::table_last(model));
     let fits = view::approval_fits(model);
     match &mut model.layer {
         Some(Layer::Help { scroll }) => *scroll = scroll.saturating_add_signed(by).min(help_last),
+        Some(Layer::Table { scroll, .. }) => *scroll = scroll.saturating_add_signed(by).min(table_last),
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.step(by),
         Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
         Some(Layer::Prompt(_)) | None => {}

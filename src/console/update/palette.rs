@@ -8,7 +8,8 @@ use super::{act::go_to_cluster, export, layers};
 use crate::console::effect::Effects;
 use crate::console::keymap::{Action, Group};
 use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView};
-use crate::console::task::Task;
+use crate::console::task::{RequestId, Task};
+use trueup_checks::FleetTable;
 use trueup_core::engine::SubjectId;
 
 /// Opens the list of all actions and screens.
@@ -80,11 +81,34 @@ pub fn open_forms(model: &mut Model) -> Effects {
     show(model, Layer::Picker(Picker::new("ask", items)))
 }
 
+/// Asks the check on the screen for its table of the fleet.
+pub fn open_table(model: &mut Model) -> Effects {
+    let Some(name) = model.check().map(|check| check.name) else { return Effects::default() };
+    let ask = model.next_request();
+    model.layer = Some(Layer::Table { ask, table: None, scroll: 0 });
+    Effects::redraw().with(Task::FleetTable { ask, check: name })
+}
+
+/// Shows the table, unless its layer was closed meanwhile.
+pub fn take_table(model: &mut Model, answered: RequestId, found: Option<FleetTable>) {
+    let Some(Layer::Table { ask, table, .. }) = &mut model.layer else { return };
+    if *ask != answered {
+        return;
+    }
+    match found {
+        Some(found) => *table = Some(found),
+        None => {
+            model.layer = None;
+            model.toasts.info("this check has no table of the fleet", model.now);
+        }
+    }
+}
+
 /// Executes the chosen item.
 pub fn choose(model: &mut Model) -> Effects {
     let chosen = match &model.layer {
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
-        Some(Layer::Help { .. } | Layer::Prompt(_) | Layer::Approval(_)) | None => None,
+        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Prompt(_) | Layer::Approval(_)) | None => None,
     };
     let Some(item) = chosen else { return Effects::default() };
     model.layer = None;

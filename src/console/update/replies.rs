@@ -1,6 +1,6 @@
 //! Replies of the services.
 
-use super::data;
+use super::{data, palette};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, ScreenId, Standing};
 use crate::console::settings::{ModelSettings, SettingsReload};
@@ -43,6 +43,7 @@ pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
                 *answer = lines;
             }
         }
+        TaskReply::FleetTable { ask, table } => palette::take_table(model, ask, table),
         TaskReply::Saved { file, path } => saved(model, &file, path),
         TaskReply::Accepted { message } => match message {
             Ok(message) => model.toasts.info(message, model.now),

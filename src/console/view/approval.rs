@@ -14,7 +14,7 @@ use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
 use crate::console::theme::{GlyphSet, Role};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, short_id, source_line};
+use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, consequences, short_id, source_line};
 
 /// Lines of the box besides the list: two borders, the end of the list, a blank, two lines each for undo and the prompt,
 /// the input, and its error.
@@ -151,9 +151,13 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
         };
         lines.push(line.and(part, Role::Text));
     }
-    let source = source_line(action).map(|source| printable(&source, charset)).unwrap_or_default();
-    let parts = wrap(&source, width.saturating_sub(VERB), 0).into_iter().filter(|part| !part.is_empty());
-    lines.extend(parts.map(|part| Line::of(" ".repeat(VERB), Role::Text).and(part, Role::Muted)));
+    let set_off = consequences(action).map(|text| (text.to_owned(), Role::Text));
+    let source = source_line(action).map(|text| (text, Role::Muted));
+    for (text, role) in set_off.chain(source) {
+        let parts = wrap(&printable(&text, charset), width.saturating_sub(VERB), 0).into_iter();
+        let parts = parts.filter(|part| !part.is_empty());
+        lines.extend(parts.map(|part| Line::of(" ".repeat(VERB), Role::Text).and(part, role)));
+    }
     lines
 }
 

@@ -41,7 +41,9 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
         }
         // The prompt covers the hints and has its own.
         Some(Layer::Prompt(_)) => Vec::new(),
-        Some(Layer::Help { .. }) => vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")],
+        Some(Layer::Help { .. } | Layer::Table { .. }) => {
+            vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")]
+        }
         None => on_screen(model).into_iter().map(|action| (action, action.short())).collect(),
     }
 }

@@ -10,6 +10,7 @@ mod approval;
 mod check;
 mod detail;
 mod fleet;
+mod fleet_table;
 mod frame;
 mod help;
 mod hints;
@@ -26,6 +27,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub use approval::fits as approval_fits;
+pub use fleet_table::last as table_last;
 pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
@@ -121,6 +123,7 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     }
     match &model.layer {
         Some(Layer::Help { scroll }) => help::draw(model, *scroll, area, painter),
+        Some(Layer::Table { table, scroll, .. }) => fleet_table::draw(model, table.as_ref(), *scroll, area, painter),
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker::draw(picker, area, painter),
         Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
         Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),

@@ -23,6 +23,7 @@ mod gates;
 mod interests;
 mod judge;
 mod login;
+mod matrix;
 mod messages;
 mod names;
 mod oauth;
@@ -60,14 +61,16 @@ pub(crate) use explain::spec_sides;
 pub use fields::{UnknownField, unknown_fields};
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
+pub use matrix::identity_matrix;
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
 use ruling::Ruling;
 pub use settings::{CrdRemoval, ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 use subjects::ResolvedSubject;
 
+use crate::contract::GuestUse;
 use crate::contract::{Probe, Touched};
-use crate::present::{Cell, CheckDescription, Panel};
+use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
@@ -94,9 +97,14 @@ impl CheckRules for ExternalOidc {
 
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
+    const GUESTS: GuestUse = GuestUse::NotRead;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(&self.settings, view)
+    }
+
+    fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {
+        Some(identity_matrix(view, None))
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

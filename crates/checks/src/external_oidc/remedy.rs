@@ -29,7 +29,7 @@ use super::subjects::ResolvedSubject;
 use super::switch;
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::{
-    ActionDraft, ApplyChange, Blocked, Change, Dependency, GateName, Reason, Stake, Target, Undo,
+    ActionDraft, ApplyChange, Blocked, CONSEQUENCE, Change, Dependency, GateName, Reason, Stake, Target, Undo,
 };
 use trueup_core::world::{CollectionId, Meta, Resource};
 
@@ -112,6 +112,16 @@ impl Operator {
     }
 }
 
+/// The line that says how many API servers a new revision restarts.
+pub fn restarts(context: &CheckContext<'_>) -> String {
+    let servers = match context.kube_api_server.seen.map(|kas| kas.nodes.len()) {
+        None | Some(0) => "the API servers (how many is not known)".to_owned(),
+        Some(1) => "1 API server".to_owned(),
+        Some(nodes) => format!("{nodes} API servers"),
+    };
+    format!("{CONSEQUENCE}restarts {servers}, one node after another")
+}
+
 struct Hand<'s, 'a> {
     settings: &'s Settings,
     context: &'s CheckContext<'a>,
@@ -141,9 +151,7 @@ impl Hand<'_, '_> {
 
     /// A new auth-config is a new revision on every control plane node, and decides who can log in.
     fn restarting(&self, draft: ActionDraft) -> ActionDraft {
-        let nodes = self.context.kube_api_server.seen.map_or(0, |kas| kas.nodes.len());
-        let servers = if nodes == 1 { "1 API server".to_owned() } else { format!("{nodes} API servers") };
-        let diff = format!("  restarts {servers}, one node after another, and changes who can log in\n{}", draft.diff);
+        let diff = format!("{}, and changes who can log in\n{}", restarts(self.context), draft.diff);
         ActionDraft { stake: draft.stake.max(Stake::Ownership), diff, ..draft }
     }
 
@@ -170,7 +178,8 @@ impl Hand<'_, '_> {
         let mut rests_on = self.availability_rests_on();
         rests_on.push(collection);
         let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, operator, meta);
-        Some(ActionDraft { stake: Stake::Ownership, ..draft })
+        let diff = format!("{}\n{}", restarts(self.context), draft.diff);
+        Some(ActionDraft { stake: Stake::Ownership, diff, ..draft })
     }
 
     fn copy_authority(&self, name: &str) -> Option<ActionDraft> {

@@ -22,6 +22,7 @@ use super::names::{
     IDENTITY, OAUTH_CLIENT, ROLE_BINDING_RESTRICTION, SINGLETON, USER,
 };
 use super::pem::latest_end;
+use super::remedy::restarts;
 use super::render::{filled, groups_expression, username_expression, username_prefix};
 use super::settings::{Hands, Offer, Settings};
 use super::spec::{AuthKind, AuthSpec, Provider};
@@ -53,7 +54,8 @@ pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDr
         .map(|kind| ExportedKind { api_version: kind.api_version(), kind: kind.kind.to_owned() })
         .collect();
     let patch = json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } });
-    let mut diff = fields_diff(&before(&authentication.spec), &patch);
+    let mut diff = format!("{}, and changes who can log in\n", restarts(context));
+    diff.push_str(&fields_diff(&before(&authentication.spec), &patch));
     let words: Vec<&str> = export.iter().map(|kind| kind.plural).collect();
     diff.push_str(&format!("  sealed first: every object of {}\n", words.join(", ")));
     diff.push_str(&format!("  rollback: {}\n", way_back(context)));

@@ -6,6 +6,8 @@
 //!
 //! Elsewhere: the rules of an Authentication (`external_oidc`).
 
+use jiff::Timestamp;
+
 use super::context::{Found, find_control_plane};
 use super::facts::{AuthBlock, Bundle, ControlPlane, Hosted, HostedCluster, SpeakingCondition};
 use super::names::{CONFIG_MAP, DEFAULT_ISSUER, HOSTED_CLUSTER};
@@ -44,6 +46,16 @@ impl<'a> HostedContext<'a> {
         let context = super::context::CheckContext::of(view, guest)?;
         let not_seen = || Gap::new(GapCause::NotObserved, "its HostedCluster was not seen");
         Some(context.home.and_then(|by| Self::of(view, by).ok_or_else(not_seen)))
+    }
+
+    /// A CA bundle in its own namespace.
+    pub fn ca_bundle(&self, name: &str) -> Sighting<'a, Bundle> {
+        let namespace = self.by.namespace.as_str();
+        self.view.read(&bundles_id(&self.by.cluster, namespace)).sight(&Key::new(Some(namespace), name))
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.view.now
     }
 
     pub fn key(&self) -> Key {

@@ -79,7 +79,7 @@ pub use plan::{
     Acceptance, Action, ActionFault, ActionReadError, Finding, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, PLAN_TTL_MAX,
     Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord, TargetSource,
 };
-pub use preview::source_line;
+pub use preview::{CONSEQUENCE, consequences, source_line};
 pub use recheck::{
     Current, Difference, FreshPlan, RecheckResult, build_fresh, recheck, scan_reference, undo_difference,
 };

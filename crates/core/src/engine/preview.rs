@@ -28,6 +28,14 @@ pub fn source_line(action: &Action) -> Option<String> {
     Some(format!("restores {} {}/{} from backup {backup}{entry}", target.kind, action.cluster, target.place()))
 }
 
+/// Begins a line of a diff that says what a write sets off, such as restarts.
+pub const CONSEQUENCE: &str = "! ";
+
+/// Returns what the write sets off, as its diff says it. Approval shows these lines beside the action.
+pub fn consequences(action: &Action) -> impl Iterator<Item = &str> {
+    action.diff.lines().filter_map(|line| line.strip_prefix(CONSEQUENCE))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

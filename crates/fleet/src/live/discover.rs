@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use crate::clouds::{Footprint, footprints};
+use trueup_checks::{Check, GuestUse};
 use trueup_core::world::{
     Cluster, ClusterName, ClusterSource, CollectionId, DeletionState, Fact, HostedBy, Interest, Interner, Misfit,
     Namespace, Obj, ObjectName, Provider, RawObject, Resource, Served, View,
@@ -145,15 +146,47 @@ struct Named {
     name: String,
 }
 
-/// What discovery wants to see: the HostedClusters of every cluster that may have some.
-pub fn interests(view: View<'_>) -> Vec<Interest> {
-    let hosts = view.clusters().filter(|cluster| may_host(cluster)).map(|cluster| hosted_clusters(&cluster.name));
-    let guests = view.clusters().filter(|cluster| may_be_guest(cluster)).map(|cluster| guest_mark(&cluster.name));
-    let pools = view.clusters().flat_map(|cluster| {
-        let served = footprints().filter(|footprint| may_have_templates(cluster, footprint));
-        served.map(|footprint| templates(&cluster.name, &footprint)).collect::<Vec<Interest>>()
-    });
-    hosts.chain(guests).chain(pools).collect()
+/// What the checks of a run need beyond the clusters of the kubeconfig.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needed {
+    pub guests: GuestUse,
+    providers: BTreeSet<Provider>,
+}
+
+impl Needed {
+    pub fn by(checks: &[Box<dyn Check>]) -> Self {
+        let is_read = checks.iter().any(|check| check.guests() == GuestUse::Read);
+        Self {
+            guests: if is_read { GuestUse::Read } else { GuestUse::NotRead },
+            providers: checks.iter().flat_map(|check| check.clouds().iter().copied()).collect(),
+        }
+    }
+
+    fn footprints(&self) -> impl Iterator<Item = Footprint> {
+        footprints().filter(|footprint| self.providers.contains(&footprint.provider))
+    }
+
+    /// An Infrastructure tells whose guest a cluster is, and at which provider its machines are.
+    fn marks(&self) -> bool {
+        self.guests == GuestUse::Read || self.footprints().next().is_some()
+    }
+}
+
+/// What discovery wants to see: the HostedClusters of every cluster that may have some, and what says where a cluster's
+/// machines are; only where a check needs it.
+pub fn interests(view: View<'_>, needed: &Needed) -> Vec<Interest> {
+    let mut wanted = Vec::new();
+    for cluster in view.clusters() {
+        if needed.guests == GuestUse::Read && may_host(cluster) {
+            wanted.push(hosted_clusters(&cluster.name));
+        }
+        if needed.marks() && may_be_guest(cluster) {
+            wanted.push(guest_mark(&cluster.name));
+        }
+        let served = needed.footprints().filter(|footprint| may_have_templates(cluster, footprint));
+        wanted.extend(served.map(|footprint| templates(&cluster.name, &footprint)));
+    }
+    wanted
 }
 
 /// The account of a cluster at a provider.
@@ -165,8 +198,8 @@ pub struct ClusterAccount {
     pub name: ClusterName,
 }
 
-/// The accounts of the clusters whose machines run at a provider with a footprint.
-pub fn cluster_accounts(view: View<'_>) -> Vec<ClusterAccount> {
+/// The accounts of the clusters whose machines run at a provider with a footprint that a check needs.
+pub fn cluster_accounts(view: View<'_>, needed: &Needed) -> Vec<ClusterAccount> {
     let uses = |cluster: &Cluster, footprint: &Footprint| {
         let on_platform = may_be_guest(cluster)
             && view
@@ -178,7 +211,7 @@ pub fn cluster_accounts(view: View<'_>) -> Vec<ClusterAccount> {
     };
     let mut accounts = Vec::new();
     for cluster in view.clusters() {
-        for footprint in footprints().filter(|footprint| uses(cluster, footprint)) {
+        for footprint in needed.footprints().filter(|footprint| uses(cluster, footprint)) {
             let (provider, cluster) = (footprint.provider, cluster.name.clone());
             let name = ClusterName::new(format!("{}:{cluster}", provider.as_str()));
             accounts.push(ClusterAccount { provider, cluster, name });
@@ -373,6 +406,30 @@ mod tests {
         }
     }
 
+    fn everything() -> Needed {
+        Needed { guests: GuestUse::Read, providers: BTreeSet::from([Provider::Aws, Provider::Ibm]) }
+    }
+
+    #[test]
+    fn only_what_a_check_needs_is_asked_of_a_cluster() {
+        let mut world = World::default();
+        world.put_cluster(cluster("m1", None));
+        let (read, not_read) = (GuestUse::Read, GuestUse::NotRead);
+        let aws: BTreeSet<Provider> = footprints().map(|footprint| footprint.provider).collect();
+        let cases = [
+            ("everything", everything(), vec!["hostedclusters", "infrastructures"]),
+            ("guests", Needed { guests: read, providers: BTreeSet::new() }, vec!["hostedclusters", "infrastructures"]),
+            ("machines", Needed { guests: not_read, providers: aws }, vec!["infrastructures"]),
+            ("accounts of the configuration", Needed { guests: not_read, providers: [Provider::Ibm].into() }, vec![]),
+            ("nothing", Needed { guests: not_read, providers: BTreeSet::new() }, vec![]),
+        ];
+        for (case, needed, expected) in cases {
+            let wanted = interests(world.view(jiff::Timestamp::UNIX_EPOCH), &needed);
+            let plurals: Vec<&str> = wanted.iter().map(|interest| interest.id.resource.plural).collect();
+            assert_eq!(plurals, expected, "case: {case}");
+        }
+    }
+
     #[test]
     fn a_guest_that_a_context_leads_to_is_not_connected_to_twice() {
         let object = r#"{"metadata":{"name":"a","namespace":"clusters"},"spec":{"infraID":"a-x1"},"status":{"kubeconfig":{"name":"k"}}}"#;
@@ -418,7 +475,7 @@ mod tests {
             world.put_cluster(Cluster { served, ..cluster("a", None) });
             feed(&mut world, &guest_mark(&ClusterName::new("a")), &[&infrastructure]);
             feed(&mut world, &templates(&ClusterName::new("a"), &footprint), objects);
-            let accounts = cluster_accounts(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let accounts = cluster_accounts(world.view(jiff::Timestamp::UNIX_EPOCH), &everything());
             let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
             assert_eq!(names, expected, "case: {case}");
         }

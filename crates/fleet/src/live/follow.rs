@@ -154,7 +154,7 @@ impl Live {
 
     /// Accounts enter with the first object that points into them, and stay.
     fn follow_accounts(&mut self, changes: &mut ChangeSet) {
-        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()));
+        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()), &self.needed);
         for account in accounts {
             if !self.sessions.contains_key(&account.name)
                 && let Some(member) = self.account(&account)
@@ -167,7 +167,7 @@ impl Live {
     /// An account is read with its cluster's credentials, so a new connection to the cluster gives the account a new
     /// connector, used at once: the old one would read Secrets with a login that may have ended.
     pub(super) fn renew_account_of(&mut self, cluster: &ClusterName, changes: &mut ChangeSet) {
-        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()));
+        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()), &self.needed);
         for account in accounts.into_iter().filter(|account| account.cluster == *cluster) {
             let renewed = self.account(&account);
             if let (Some(session), Some(member)) = (self.sessions.get_mut(&account.name), renewed) {
@@ -197,13 +197,20 @@ impl Live {
     fn follow_interests(&mut self, changes: &mut ChangeSet) {
         let view = self.world.view(self.ports.clock.now());
         let mut wanted: BTreeMap<ClusterName, Vec<Interest>> = BTreeMap::new();
-        let all = self.domains.iter().flat_map(|domain| domain.interests(view)).chain(discover::interests(view));
+        let all = self
+            .domains
+            .iter()
+            .flat_map(|domain| domain.interests(view))
+            .chain(discover::interests(view, &self.needed));
         for interest in all {
             wanted.entry(interest.id.cluster.clone()).or_default().push(interest);
         }
         for (name, session) in &mut self.sessions {
             let interests = wanted.remove(name).unwrap_or_default();
-            if session.interests == interests && (session.observer.is_some() || session.is_answered()) {
+            // A new connection clears the interests; what was asked before it may not be wanted any more.
+            let is_cleared = interests.is_empty() && !session.asked.is_empty();
+            let is_current = session.interests == interests && !is_cleared;
+            if is_current && (session.observer.is_some() || session.is_answered()) {
                 continue;
             }
             close_unwanted(&mut self.world, session, &interests, changes);

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::attempt::{AttemptTurns, Done};
 use super::cluster_session::{Asked, ClusterSession, Member};
-use super::discover::{ClusterAccount, Guest};
+use super::discover::{ClusterAccount, Guest, Needed};
 use super::pacing::Pacing;
 use super::update::{AskAfter, Command, Question, Update};
 use crate::clouds::{AccountPort, Accounts};
@@ -74,6 +74,8 @@ pub struct Live {
     pub(super) world: World,
     pub(super) judgements: Judgements,
     pub(super) domains: Vec<Box<dyn Check>>,
+    /// What they need beyond the members.
+    pub(super) needed: Needed,
     pub(super) resolver: Box<dyn GuestResolver>,
     pub(super) ports: Ports,
     pub(super) live_max: usize,
@@ -138,6 +140,7 @@ impl Live {
         let mut live = Self {
             world: World::default(),
             judgements: Judgements::default(),
+            needed: Needed::by(&domains),
             domains,
             resolver,
             ports,

@@ -276,6 +276,18 @@ async fn nobody_waits_for_the_next_step_of_the_way_to_a_guest() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cluster_that_serves_nothing_of_what_was_asked_is_settled_at_once() {
+    let ports =
+        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(trueup_checks::external_oidc::ExternalOidc::default())];
+    let members = vec![member("c", FixedConnector(cluster("c", 1).client()))];
+    let mut live =
+        Live::new(LiveSetup { domains, members, resolver: Box::new(Guests::default()), ports, live_max: LIVE_MAX });
+    assert_eq!(live.wait_settled(Duration::from_secs(1)).await, Settled::Yes);
+    assert!(matches!(link(&live, "c"), Link::Live { .. }), "{:?}", link(&live, "c"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn guests_are_found_judged_and_followed() {
     let (mgmt, guest) = (management(&["guest-a"]), cluster("guest-a", 2));
     put(&guest, "x", json!({}));

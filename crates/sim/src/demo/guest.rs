@@ -88,6 +88,11 @@ pub struct ObjectHandle<'s> {
 }
 
 impl<'s> ObjectHandle<'s> {
+    /// Returns a handle; `key` is `namespace/name`, or `name` for a cluster-scoped kind.
+    pub fn new(sim: &'s SimCluster, api_version: &'static str, kind: &'static str, key: String) -> Self {
+        Self { sim, api_version, kind, key }
+    }
+
     /// Returns the handle of a Secret.
     pub fn secret(sim: &'s SimCluster, namespace: &str, name: &str) -> Self {
         Self { sim, api_version: "v1", kind: "Secret", key: format!("{namespace}/{name}") }

@@ -14,6 +14,8 @@ mod kinds;
 mod machines;
 mod objects;
 mod operators;
+#[cfg(test)]
+mod patches;
 mod power;
 mod provider;
 mod reach;

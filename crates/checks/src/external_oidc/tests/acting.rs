@@ -136,8 +136,12 @@ fn writing_or_deleting_auth_config_is_tier_3_and_says_how_many_api_servers_resta
         for class in [RiskClass::Dev, RiskClass::Prod] {
             assert_eq!(tier(&draft, class), Tier::T3, "case: {case}");
         }
-        assert!(draft.diff.contains("restarts 3 API servers"), "case: {case}: {}", draft.diff);
+        assert!(draft.diff.starts_with("! restarts 3 API servers, one node"), "case: {case}: {}", draft.diff);
     }
+    let none = given().without_in("openshift-config-managed", "auth-config").without("KubeAPIServer", "cluster");
+    let unknown = drafts(&none).remove("ConfigMap/openshift-config-managed/auth-config");
+    let diff = unknown.map(|draft| draft.diff).unwrap_or_default();
+    assert!(!diff.contains("restarts 0"), "{diff}");
 }
 
 #[test]

@@ -176,3 +176,42 @@ fn a_token_that_is_typed_in_shows_who_it_would_be() {
     });
     assert_eq!(other, Vec::<String>::new());
 }
+
+mod matrix {
+    use super::super::super::identity_matrix;
+    use super::*;
+    use crate::{FleetCell, RowKnowledge};
+    use trueup_core::world::ClusterName;
+
+    /// The row of the one cluster, as `text` and `≠ text`.
+    fn cells(given: &Given) -> (Vec<String>, String) {
+        let world = given.world();
+        let table = identity_matrix(world.view(now()), None);
+        assert_eq!(table.columns, ["ISSUER", "AUDIENCE", "USERNAME", "GROUPS", "CA UNTIL"]);
+        let row = table.rows.into_iter().next().expect("the cluster has an Authentication");
+        assert_eq!(row.cluster, ClusterName::new("ocp"));
+        let text =
+            |cell: &FleetCell| if cell.is_odd() { format!("≠ {}", cell.text()) } else { cell.text().to_owned() };
+        (row.cells.iter().map(text).collect(), row.note)
+    }
+
+    #[test]
+    fn a_row_has_issuer_audience_mappings_and_the_end_of_the_ca() {
+        let (found, note) = cells(&given());
+        assert_eq!(found.len(), 5, "{found:?} {note}");
+        let (gone, _) = cells(&given().without_in("openshift-config", "idp-ca"));
+        assert_eq!(gone[4], "≠ ? missing", "{gone:?}");
+        let (none, note) = cells(&integrated());
+        assert_eq!((none.len(), note.as_str()), (0, "type IntegratedOAuth"));
+    }
+
+    #[test]
+    fn a_cluster_that_could_not_be_read_is_a_row_that_says_so() {
+        let unread = given().incomplete("config.openshift.io/v1/authentications");
+        let world = unread.without("Authentication", "cluster").world();
+        let table = identity_matrix(world.view(now()), None);
+        let rows: Vec<(&str, RowKnowledge)> =
+            table.rows.iter().map(|row| (row.note.get(..1).unwrap_or_default(), row.knowledge)).collect();
+        assert_eq!(rows, [("?", RowKnowledge::NotKnown)]);
+    }
+}

@@ -8,39 +8,55 @@
 //! | `ocp-paris` | a spec that the API accepts and kube-apiserver rejects, on the first updated node |
 //! | `ocp-lisbon` | reverted: the OAuth server returns, and objects left by OIDC still exist |
 //! | `ocp-oslo` | on OIDC for a long time; its operators run, and its audiences change every few ticks |
+//! | `ocp-madrid` | on integrated OAuth with a provider listed; its operators run: patch its type to move it, and back |
 
+mod console;
+mod oauth_server;
 mod objects;
 mod operators;
+mod render;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 pub use operators::Standalone;
 
-use super::guest::put;
+use super::guest::{Operator, put};
 use super::reach::Reach;
 use super::scenario::{DemoClass, DemoCluster, DemoRole, ScenarioOptions, cluster, server_of};
 use super::seeded_rng::SeededRng;
 use super::{certificate, seed};
 use crate::SimCluster;
+use oauth_server::{Health, METADATA, WEBHOOK, with_health};
 use objects::{AUTH_CONFIG, KAS, MANAGED, Revision};
+use operators::Audiences;
 
 /// A standalone cluster and the function that builds its state at the start.
 struct ClusterSpec {
     name: &'static str,
     class: DemoClass,
     setup: fn(&mut ClusterSetup),
+    /// Whether its operators run during the scenario, and what they are like.
+    operators: Option<(Operator, Audiences)>,
 }
 
-const CLUSTERS: [ClusterSpec; 4] = [
-    ClusterSpec { name: "ocp-berlin", class: DemoClass::Prod, setup: berlin },
-    ClusterSpec { name: "ocp-paris", class: DemoClass::Stage, setup: paris },
-    ClusterSpec { name: "ocp-lisbon", class: DemoClass::Prod, setup: lisbon },
-    ClusterSpec { name: OSLO, class: DemoClass::Dev, setup: oslo },
+const CLUSTERS: [ClusterSpec; 5] = [
+    ClusterSpec { name: "ocp-berlin", class: DemoClass::Prod, setup: berlin, operators: None },
+    ClusterSpec { name: "ocp-paris", class: DemoClass::Stage, setup: paris, operators: None },
+    ClusterSpec { name: "ocp-lisbon", class: DemoClass::Prod, setup: lisbon, operators: None },
+    ClusterSpec {
+        name: "ocp-oslo",
+        class: DemoClass::Dev,
+        setup: oslo,
+        operators: Some((Operator::Stuck, Audiences::Changing)),
+    },
+    ClusterSpec {
+        name: "ocp-madrid",
+        class: DemoClass::Stage,
+        setup: madrid,
+        operators: Some((Operator::Working, Audiences::Fixed)),
+    },
 ];
-
-/// The cluster whose operators run during the scenario.
-const OSLO: &str = "ocp-oslo";
 
 /// A cluster while its state at the start is built.
 struct ClusterSetup {
@@ -55,7 +71,7 @@ struct ClusterSetup {
 pub fn build(options: &ScenarioOptions, since: Timestamp) -> (Vec<DemoCluster>, Vec<Standalone>) {
     let mut clusters = Vec::new();
     let mut actors = Vec::new();
-    for ClusterSpec { name, class, setup } in CLUSTERS {
+    for ClusterSpec { name, class, setup, operators } in CLUSTERS {
         let (sim, mut rng) = cluster(options, name);
         let server = server_of(name);
         objects::kinds().into_iter().for_each(|kind| put(&sim, since, kind));
@@ -63,9 +79,8 @@ pub fn build(options: &ScenarioOptions, since: Timestamp) -> (Vec<DemoCluster>, 
         let mut cluster = ClusterSetup { sim: sim.clone(), rng, name, start: options.start, since };
         cluster.seed(&server);
         setup(&mut cluster);
-        if name == OSLO {
-            actors.push(Standalone::new(sim.clone()));
-        }
+        let running = |(cleanup, audiences)| Standalone { sim: sim.clone(), cleanup, audiences };
+        actors.extend(operators.map(running));
         let role = DemoRole::Management { context: name.to_owned() };
         clusters.push(DemoCluster { name: name.to_owned(), class, role, sim, reach: Reach::Open, server });
     }
@@ -104,7 +119,7 @@ impl ClusterSetup {
 
     /// Writes `auth-config` as the authentication operator does, and its copy.
     fn write_auth_config(&self, spec: &Value) -> String {
-        let text = operators::render(spec, &operators::authority(&self.sim, spec));
+        let text = render::render(&self.sim, spec).expect("the specs of the scenario can be rendered");
         for namespace in [MANAGED, KAS] {
             self.put(objects::file(namespace, AUTH_CONFIG, &text));
         }
@@ -119,12 +134,17 @@ impl ClusterSetup {
     }
 
     fn revision(&self, number: i64, revision: Revision, auth_config: &str) {
-        objects::revision(number, revision, auth_config).into_iter().for_each(|object| self.put(object));
+        let copy = match revision {
+            Revision::Both | Revision::Oidc => Some(auth_config),
+            Revision::OAuth | Revision::Neither => None,
+        };
+        let config = revision.config().to_string();
+        objects::revision(number, &config, copy).into_iter().for_each(|object| self.put(object));
     }
 
     /// Seeds the OAuth server's resources except these names.
     fn oauth_server(&self, but: &[&str]) {
-        let parts = objects::oauth_server().into_iter();
+        let parts = oauth_server::oauth_server().into_iter();
         parts
             .filter(|part| !but.contains(&part["metadata"]["name"].as_str().unwrap_or_default()))
             .for_each(|part| self.put(part));
@@ -240,8 +260,9 @@ fn oslo(setup: &mut ClusterSetup) {
     let nodes = json!([objects::node(0, 40, 0), objects::node(1, 40, 0), objects::node(2, 40, 0)]);
     setup.kube_api_server(Revision::Oidc, 40, nodes, json!([]));
     let left = ["v1.oauth.openshift.io", "apiserver", "api", "oauth-apiserver-sa"];
-    let left =
-        objects::oauth_server().into_iter().filter(|part| left.iter().any(|name| part["metadata"]["name"] == *name));
+    let left = oauth_server::oauth_server()
+        .into_iter()
+        .filter(|part| left.iter().any(|name| part["metadata"]["name"] == *name));
     left.for_each(|part| setup.put(part));
     let message =
         "failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time";
@@ -249,4 +270,34 @@ fn oslo(setup: &mut ClusterSetup) {
         "Authentication",
         condition(setup, "APIServicesDegraded", "DisabledAPIServicesPresent", message),
     );
+}
+
+/// Integrated OAuth, and a provider that a change of the type would switch to.
+fn madrid(setup: &mut ClusterSetup) {
+    let authority = certificate::authority(&mut setup.rng, "madrid", setup.since);
+    setup.put(objects::bundle("openshift-config", "madrid-ca", &authority));
+    let clients = json!([objects::console_client("madrid-console"), objects::cli_client()]);
+    let mut spec = objects::oidc("https://sso.madrid.example", &["openshift-console"], clients);
+    spec["type"] = "IntegratedOAuth".into();
+    spec["webhookTokenAuthenticator"] = json!({ "kubeConfig": { "name": WEBHOOK } });
+    spec["oidcProviders"][0]["issuer"]["issuerCertificateAuthority"] = json!({ "name": "madrid-ca" });
+    setup.put(objects::singleton(
+        "config.openshift.io/v1",
+        "Authentication",
+        "cluster",
+        spec,
+        json!({
+            "integratedOAuthMetadata": { "name": METADATA },
+            "oidcClients": [objects::unused_client("console"), objects::unused_client("cli")],
+        }),
+    ));
+    let (client, own) = (setup.rng.letters(40), setup.rng.letters(40));
+    setup.put(objects::secret("openshift-config", "madrid-console", "clientSecret", &client));
+    setup.put(objects::secret("openshift-console", "console-oauth-config", "clientSecret", &own));
+    setup.put(objects::secret(KAS, "webhook-authenticator", "kubeConfig", "not a kubeconfig"));
+    setup.put(objects::metadata_copy(KAS, "oauth-metadata"));
+    setup.revision(50, Revision::OAuth, "");
+    let nodes = json!([objects::node(0, 50, 0), objects::node(1, 50, 0), objects::node(2, 50, 0)]);
+    setup.kube_api_server(Revision::OAuth, 50, nodes, json!([]));
+    oauth_server::oauth_server().into_iter().for_each(|part| setup.put(with_health(part, Health::Ready)));
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::guest::ObjectHandle;
 use super::super::kinds::{Shape, definition};
 use super::super::objects::one_key;
 use super::super::provider::CopyKind;
@@ -10,8 +11,6 @@ use crate::SimCluster;
 pub const MANAGED: &str = "openshift-config-managed";
 pub const KAS: &str = "openshift-kube-apiserver";
 pub const AUTH_CONFIG: &str = "auth-config";
-const OAUTH: &str = "openshift-authentication";
-const OAUTH_API: &str = "openshift-oauth-apiserver";
 
 /// Custom kinds of a standalone cluster.
 pub fn kinds() -> Vec<Value> {
@@ -134,6 +133,8 @@ pub enum Revision {
     /// The first of a switch's two revisions.
     Both,
     Oidc,
+    /// After a revert, before there is a webhook.
+    Neither,
 }
 
 impl Revision {
@@ -143,14 +144,18 @@ impl Revision {
             "authorization.openshift.io/ValidateRoleBindingRestriction",
         ]);
         let mut arguments = json!({});
-        if self != Self::OAuth {
-            let path = "/etc/kubernetes/static-pod-resources/configmaps/auth-config/auth-config.json";
-            arguments["authentication-config"] = json!([path]);
-            arguments["disable-admission-plugins"] = plugins.clone();
-        } else {
-            arguments["enable-admission-plugins"] = plugins;
+        match self {
+            Self::Both | Self::Oidc => {
+                let path = "/etc/kubernetes/static-pod-resources/configmaps/auth-config/auth-config.json";
+                arguments["authentication-config"] = json!([path]);
+                arguments["disable-admission-plugins"] = plugins;
+            }
+            Self::OAuth | Self::Neither => arguments["enable-admission-plugins"] = plugins,
         }
-        let webhook = self != Self::Oidc;
+        let webhook = match self {
+            Self::OAuth | Self::Both => true,
+            Self::Oidc | Self::Neither => false,
+        };
         if webhook {
             let path = "/etc/kubernetes/static-pod-resources/secrets/webhook-authenticator/kubeConfig";
             arguments["authentication-token-webhook-config-file"] = json!([path]);
@@ -165,52 +170,18 @@ impl Revision {
 }
 
 /// The ConfigMaps of a revision.
-pub fn revision(number: i64, revision: Revision, auth_config: &str) -> Vec<Value> {
-    let text = revision.config().to_string();
-    let mut objects = vec![one_key(CopyKind::ConfigMap, KAS, &format!("config-{number}"), "config.yaml", &text)];
-    if revision != Revision::OAuth {
-        objects.push(file(KAS, &format!("{AUTH_CONFIG}-{number}"), auth_config));
-    }
-    objects
+pub fn revision(number: i64, config: &str, auth_config: Option<&str>) -> Vec<Value> {
+    let config = one_key(CopyKind::ConfigMap, KAS, &format!("config-{number}"), "config.yaml", config);
+    let copy = auth_config.map(|text| file(KAS, &format!("{AUTH_CONFIG}-{number}"), text));
+    std::iter::once(config).chain(copy).collect()
 }
 
-/// All objects of the integrated OAuth server.
-pub fn oauth_server() -> Vec<Value> {
-    const RBAC: &str = "rbac.authorization.k8s.io/v1";
-    const TRUST: &str = "system:openshift:oauth-servercert-trust";
-    const TOKENS: &str = "system:openshift:useroauthaccesstoken-manager";
-    let parts = [
-        ("route.openshift.io/v1", "Route", OAUTH, "oauth-openshift"),
-        ("apps/v1", "Deployment", OAUTH, "oauth-openshift"),
-        ("v1", "Service", OAUTH, "oauth-openshift"),
-        ("v1", "ServiceAccount", OAUTH, "oauth-openshift"),
-        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-cliconfig"),
-        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-metadata"),
-        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-service-ca"),
-        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-trusted-ca-bundle"),
-        ("v1", "Secret", OAUTH, "v4-0-config-system-ocp-branding-template"),
-        ("v1", "Secret", OAUTH, "v4-0-config-system-session"),
-        (RBAC, "ClusterRoleBinding", "", "system:openshift:openshift-authentication"),
-        ("v1", "ConfigMap", MANAGED, "oauth-openshift"),
-        ("v1", "ConfigMap", MANAGED, "oauth-serving-cert"),
-        (RBAC, "Role", MANAGED, TRUST),
-        (RBAC, "RoleBinding", MANAGED, TRUST),
-        ("apiregistration.k8s.io/v1", "APIService", "", "v1.oauth.openshift.io"),
-        ("apiregistration.k8s.io/v1", "APIService", "", "v1.user.openshift.io"),
-        ("apps/v1", "Deployment", OAUTH_API, "apiserver"),
-        ("v1", "Service", OAUTH_API, "api"),
-        ("v1", "ServiceAccount", OAUTH_API, "oauth-apiserver-sa"),
-        (RBAC, "ClusterRoleBinding", "", "system:openshift:oauth-apiserver"),
-        (RBAC, "ClusterRoleBinding", "", TOKENS),
-        (RBAC, "ClusterRole", "", TOKENS),
-        ("v1", "Secret", "openshift-config", "webhook-authentication-integrated-oauth"),
-    ];
-    let object = |(api_version, kind, namespace, name): (&str, &str, &str, &str)| {
-        let mut object = json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": name } });
-        if !namespace.is_empty() {
-            object["metadata"]["namespace"] = namespace.into();
-        }
-        object
-    };
-    parts.into_iter().map(object).collect()
+/// The OAuth server's metadata, as kube-apiserver's operator copies it.
+pub fn metadata_copy(namespace: &str, name: &str) -> Value {
+    one_key(CopyKind::ConfigMap, namespace, name, "oauthMetadata", "{}")
+}
+
+/// `Authentication/cluster`.
+pub fn authentication(sim: &SimCluster) -> ObjectHandle<'_> {
+    ObjectHandle::new(sim, "config.openshift.io/v1", "Authentication", "cluster".to_owned())
 }
