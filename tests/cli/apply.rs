@@ -86,6 +86,11 @@ async fn a_plan_is_applied_reported_and_undone_and_no_secret_leaks() {
 
     let again = trueup(fleet.dir.path(), &[&args[..], &[&undo.id[7..15]]].concat());
     assert_eq!(again.status.code(), Some(4), "the name is taken: {}", text(&again));
+    let replanned = planned(&fleet);
+    let finding = replanned.findings.iter().find(|finding| finding.id.ends_with(ORPHAN)).expect("it is judged again");
+    assert_eq!((finding.verdict.as_str(), finding.codes.as_slice()), ("orphan-certain", &["restored".to_owned()][..]));
+    let delete = replanned.actions.iter().find(|action| finding.actions.contains(&action.id)).expect("it is offered");
+    assert!(!delete.selected, "what undo put back is not selected again");
     let mut written = said + &history + &text(&restored);
     for entry in walk(&fleet.dir.path().join("state")) {
         written += &format!("{}\n", entry.display());

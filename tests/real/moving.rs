@@ -11,6 +11,7 @@ use super::external_oidc::{AUTHENTICATION, MERGE, asked, get, patch, seed};
 use super::fleet::{copy, create, furnish_guest, furnish_management, host, inline_kubeconfig, start_two};
 use super::oidc::{Issuer, start_with};
 use crate::support::canaries::Canaries;
+use crate::support::crds::install_crd;
 use crate::support::http::Request;
 use crate::support::killed::said;
 use crate::support::real::{Connection, RealServer, User};
@@ -19,8 +20,11 @@ const KAS: &str = "openshift-kube-apiserver";
 const SERVERS: &str = "/apis/operator.openshift.io/v1/kubeapiservers/cluster";
 const WEBHOOK: &str = "webhook-authentication-integrated-oauth";
 
-/// What the two OAuth servers consist of, as far as this server serves the kinds.
-const PARTS: [(&str, &str, &str); 21] = [
+/// What the two OAuth servers consist of.
+const PARTS: [(&str, &str, &str); 24] = [
+    ("APIService", "", "v1.oauth.openshift.io"),
+    ("APIService", "", "v1.user.openshift.io"),
+    ("Route", "openshift-authentication", "oauth-openshift"),
     ("Deployment", "openshift-authentication", "oauth-openshift"),
     ("Service", "openshift-authentication", "oauth-openshift"),
     ("ServiceAccount", "openshift-authentication", "oauth-openshift"),
@@ -48,6 +52,8 @@ async fn create_parts(at: &Connection) {
     for (kind, namespace, name) in PARTS {
         let api = match kind {
             "Deployment" => "apps/v1",
+            "Route" => "route.openshift.io/v1",
+            "APIService" => "apiregistration.k8s.io/v1",
             "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => "rbac.authorization.k8s.io/v1",
             _ => "v1",
         };
@@ -60,6 +66,15 @@ async fn create_parts(at: &Connection) {
                 let labels = json!({"app": name});
                 object["spec"] = json!({"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels},
                     "spec": {"containers": [{"name": "c", "image": "registry.example/oauth"}]}}});
+            }
+            // Without a service it is this server's own, and available.
+            "APIService" => {
+                let (version, group) = name.split_once('.').unwrap();
+                object["spec"] =
+                    json!({"group": group, "version": version, "groupPriorityMinimum": 1000, "versionPriority": 15});
+            }
+            "Route" => {
+                object["status"] = json!({"ingress": [{"conditions": [{"type": "Admitted", "status": "True"}]}]});
             }
             "Service" => object["spec"] = json!({"ports": [{"port": 443}]}),
             "Role" | "ClusterRole" => object["rules"] = json!([]),
@@ -125,22 +140,26 @@ async fn copy_for_oauth(at: &Connection) {
     create(at, config_map(KAS, "oauth-metadata", json!({"oauthMetadata": "{}"}))).await;
 }
 
+/// A namespaced kind that keeps every field.
+async fn define(at: &Connection, group: &str, kind: &str) {
+    let plural = format!("{}s", kind.to_lowercase());
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {"group": group, "scope": "Namespaced", "names": {"kind": kind, "listKind": format!("{kind}List"),
+            "plural": plural, "singular": kind.to_lowercase()},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+            {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}});
+    install_crd(at, &definition.to_string()).await;
+}
+
 /// Healthy OAuth with a provider listed.
 async fn furnish(at: &Connection, server: &RealServer) {
     seed(at, server).await;
     for name in ["openshift-authentication", "openshift-oauth-apiserver"] {
         create(at, json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await;
     }
-    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    create(
-        at,
-        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "rolebindingrestrictions.authorization.openshift.io"},
-        "spec": {"group": "authorization.openshift.io", "scope": "Namespaced",
-        "names": {"kind": "RoleBindingRestriction", "plural": "rolebindingrestrictions"},
-        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}]}}),
-    )
-    .await;
+    define(at, "authorization.openshift.io", "RoleBindingRestriction").await;
+    define(at, "route.openshift.io", "Route").await;
     create_parts(at).await;
     copy_for_oauth(at).await;
     let mut spec = asked(json!(["a"]));
@@ -220,12 +239,18 @@ async fn the_move_to_oidc_and_back_is_judged_and_our_part_of_it_applied() {
     // Back: nothing of OIDC is left, and everything of the OAuth servers is asked for.
     patch(&at, AUTHENTICATION, MERGE, json!({"spec": {"type": "IntegratedOAuth"}})).await;
     let (code, found, plan) = troubles(&desk);
-    assert_eq!((code, verbs(&plan).len()), (Some(2), 2), "{:?}", verbs(&plan));
+    let (deletes, creates): (Vec<String>, Vec<String>) =
+        verbs(&plan).into_iter().partition(|action| action.starts_with("delete "));
+    let files = ["openshift-config-managed", KAS].map(|namespace| format!("delete {namespace}/auth-config"));
+    assert_eq!((code, deletes.as_slice()), (Some(2), &files[..]));
+    assert_eq!(creates.len(), PARTS.len(), "what we deleted can be restored from its backups: {creates:?}");
     assert!(found.contains(&"KubeAPIServer/_/cluster not-available still-on-oidc".to_owned()), "{found:#?}");
-    let missing = found.iter().filter(|line| line.ends_with(" missing")).count();
+    let missing = found.iter().filter(|line| line.contains(" missing")).count();
     assert_eq!(missing, PARTS.len(), "{found:#?}");
-    apply(&desk, &plan);
-    create_parts(&at).await;
+    let ids: Vec<&str> = plan.actions.iter().flat_map(|action| ["--only", action.id.as_str()]).collect();
+    let args = ["apply", "$TMP/plan.json", "--look-back", "0s", "--expect", &plan.id];
+    let output = desk.run(&[&args[..], &ids, &ON].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let webhook = json!({"spec": {"webhookTokenAuthenticator": {"kubeConfig": {"name": WEBHOOK}}}});
     patch(&at, AUTHENTICATION, MERGE, webhook).await;
     copy_for_oauth(&at).await;
