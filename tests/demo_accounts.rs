@@ -82,7 +82,7 @@ fn served() -> Served {
     let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
     let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
     let key_and_users =
-        "api_key_env = \"TRY_KEY\"\nmanagement_clusters = [\"mgmt-us\"]\nmanagement_clusters_complete = true";
+        "api_key_env = \"TRY_KEY\"\nmanagement_clusters = [\"mgmt-*\"]\nmanagement_clusters_complete = true";
     let text = format!("[clouds.ibm.try]\n{key_and_users}\n[clouds.ibm.try.endpoints]\n{endpoints}");
     std::fs::write(folder.path().join("config.toml"), text).unwrap();
     Served { _demo: demo, kubeconfig, key: key.trim_end_matches(')').to_owned(), folder }
@@ -90,10 +90,15 @@ fn served() -> Served {
 
 impl Served {
     fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_in(&["mgmt-us", "mgmt-eu"], arguments)
+    }
+
+    fn run_in(&self, contexts: &[&str], arguments: &[&str]) -> Ran {
         let folder = self.folder.path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.env_clear().env("HOME", folder).env("TRY_KEY", &self.key).current_dir(folder).args(arguments);
-        command.args(["--kubeconfig", &self.kubeconfig, "--context", "mgmt-us", "--config", "config.toml"]);
+        command.args(["--kubeconfig", &self.kubeconfig, "--config", "config.toml"]);
+        command.args(contexts.iter().flat_map(|context| ["--context", context]));
         let ran = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ran { code: ran.status.code(), out: text(&ran.stdout), err: text(&ran.stderr) }
@@ -101,7 +106,14 @@ impl Served {
 
     /// Plans, and says the plan's id with what it holds.
     fn plan(&self) -> Value {
-        let ran = self.run(&["plan", "--domain", "powervs-tags", "--settle", "0s", "-o", "json", "--out", "plan.json"]);
+        self.plan_in(&["mgmt-us", "mgmt-eu"])
+    }
+
+    fn plan_in(&self, contexts: &[&str]) -> Value {
+        let ran = self.run_in(
+            contexts,
+            &["plan", "--domain", "powervs-tags", "--settle", "0s", "-o", "json", "--out", "plan.json"],
+        );
         serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err))
     }
 
@@ -130,6 +142,31 @@ impl Served {
 fn action_on<'p>(plan: &'p Value, verb: &str, id: &str) -> &'p Value {
     let is_meant = |one: &&Value| one["verb"] == verb && one["target"]["id"] == id;
     plan["actions"].as_array().unwrap().iter().find(is_meant).unwrap_or_else(|| panic!("no {verb} of {id}"))
+}
+
+/// How many findings about the account have each verdict.
+fn verdicts(plan: &Value, name: &str) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    let about = |one: &&Value| one["subject"]["name"].as_str().is_some_and(|subject| subject.contains(name));
+    for finding in plan["findings"].as_array().unwrap().iter().filter(about) {
+        *counts.entry(finding["verdict"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn two_management_clusters_share_the_account_and_one_alone_deletes_nothing() {
+    let served = served();
+    let both = served.plan();
+    let owned = verdicts(&both, "fjord");
+    assert_eq!(owned.keys().collect::<Vec<_>>(), ["owned"], "{owned:?}");
+    assert!(owned["owned"] >= 9, "{owned:?}");
+    let alone = served.plan_in(&["mgmt-us"]);
+    assert_eq!(verdicts(&alone, "fjord").keys().collect::<Vec<_>>(), ["unknown"]);
+    let is_open = |one: &&Value| one["verb"] == "delete" && one["blocked_by"].as_array().unwrap().is_empty();
+    let deletes = |plan: &Value| plan["actions"].as_array().unwrap().iter().filter(is_open).count();
+    assert!(deletes(&both) > 0);
+    assert_eq!(deletes(&alone), 0, "mgmt-eu was not asked");
 }
 
 #[test]

@@ -22,7 +22,14 @@ use trueup_core::world::{
 use trueup_sim::demo::{DemoCluster, DemoRole, Reach, Scenario, ScenarioEvent, ScenarioOptions, ScenarioRunner};
 use trueup_sim::{Answer, Request};
 
-const KINDS: [(&str, &str, &str, &str); 13] = [
+const KINDS: [(&str, &str, &str, &str); 15] = [
+    (
+        "/apis/infrastructure.cluster.x-k8s.io/v1beta1",
+        "infrastructure.cluster.x-k8s.io",
+        "WorkspaceTemplateApply",
+        "workspacetemplateapplies",
+    ),
+    ("/apis/tf.upbound.io/v1beta1", "tf.upbound.io", "Workspace", "workspaces"),
     ("/apis/cluster.x-k8s.io/v1beta1", "cluster.x-k8s.io", "Cluster", "clusters"),
     (
         "/apis/controlplane.cluster.x-k8s.io/v1beta1",
@@ -192,7 +199,8 @@ fn the_initial_scenario_shows_every_verdict() {
         ("source-missing", 1),
         ("stale-copy", 1),
         ("terminating", 1),
-        ("unknown", 8),
+        ("unknown", 6),
+        ("unknown fleet-incomplete", 2),
         ("valid", 8),
     ];
     assert_eq!(counts, expected, "{}", listed.join("\n"));
@@ -283,6 +291,7 @@ fn the_initial_scenario_has_every_kubeconfig_fault() {
         ("mgmt-us Secret workloads/eks-legacy-kubeconfig", "exec-refused behind-source"),
         ("mgmt-us Secret team-green/eks-shared-kubeconfig", "fresh"),
         ("mgmt-us Secret team-blue/eks-shared-kubeconfig", "wrong-cluster expired"),
+        ("mgmt-us Secret workloads/eks-studio-kubeconfig", "waiting stage-workspace"),
         ("mgmt-us Secret clusters/guest-reports-admin-kubeconfig", "expired past-half-life"),
         ("mgmt-us Secret clusters/guest-mail-admin-kubeconfig", "fresh"),
     ];
@@ -305,4 +314,31 @@ fn a_renewed_source_is_copied_unless_a_controller_is_stuck() {
     let of = |name: &str| find(&judged, &format!("mgmt-us Secret workloads/{name}-kubeconfig")).unwrap();
     assert_eq!(of("eks-orders"), "fresh", "renewed once, and copied");
     assert_eq!(of("eks-games"), "expired behind-source", "renewed, and copied by nobody");
+}
+
+/// The verdict and codes of a kubeconfig after so many ticks of one second.
+fn after_ticks(ticks: i64, name: &str) -> String {
+    let scenario = scenario(0, 0);
+    let mut runner = scenario.runner();
+    for _ in 0..ticks {
+        scenario.clusters.iter().for_each(|cluster| cluster.sim.advance(std::time::Duration::from_secs(1)));
+        runner.tick();
+    }
+    let now = start().checked_add(jiff::SignedDuration::from_secs(ticks)).unwrap();
+    let judged = judge_by(&Kubeconfigs::default(), &scenario, now);
+    find(&judged, &format!("mgmt-us Secret workloads/{name}-kubeconfig")).unwrap().to_owned()
+}
+
+#[test]
+fn a_cluster_that_is_being_created_names_its_stage_until_it_is_up() {
+    let cases = [
+        (0, "waiting stage-workspace"),
+        (100, "waiting stage-outputs"),
+        (160, "waiting stage-copy"),
+        (190, "fresh"),
+        (900, "fresh"),
+    ];
+    for (ticks, expected) in cases {
+        assert_eq!(after_ticks(ticks, "eks-studio"), expected, "after {ticks} s");
+    }
 }

@@ -11,7 +11,7 @@ use trueup_fleet::clouds::{AccountConnector, Clouds};
 use trueup_fleet::connect::Env;
 use trueup_fleet::live::Member;
 use trueup_net::http::HttpClient;
-use trueup_sim::demo::{ACCOUNT, API_KEY, Machines, POWER_HOST, Scenario};
+use trueup_sim::demo::{ACCOUNT, API_KEY, Machines, POWER_HOSTS, Scenario};
 
 /// The demo's account, in this process.
 pub fn demo_account(scenario: &Scenario) -> Member {
@@ -25,7 +25,7 @@ pub fn demo_account(scenario: &Scenario) -> Member {
             provider: Provider::Ibm,
             account: ACCOUNT.to_owned(),
             used_from: MemberRule {
-                patterns: Glob::parse(POWER_HOST).into_iter().collect(),
+                patterns: Glob::parse(POWER_HOSTS).into_iter().collect(),
                 declaration: Declaration::Declared,
                 not_opened: Vec::new(),
             },

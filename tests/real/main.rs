@@ -36,5 +36,6 @@ mod renewal;
 mod secrecy;
 mod server;
 mod speed;
+mod stages;
 mod switching;
 mod watched;

@@ -4,6 +4,7 @@
 //! - `lagoon` is being deleted;
 //! - `tundra` was moved to this management cluster and has a new uid, so its tags hold the old uid;
 //! - `marsh` is being deleted; only a locked workspace is left;
+//! - `fjord` runs in the other management cluster of the account;
 //! - two resources belong to a cluster that no longer exists.
 //!
 //! Invariants: the same start time gives the same account.
@@ -42,6 +43,7 @@ const LAGOON_UID: &str = "1b7e4d63-8f2c-4e2d-8b68-4c307d1f9e22";
 const TUNDRA_OLD_UID: &str = "2c8f5e74-903d-4f3e-8c79-5d418e20af33";
 const TUNDRA_UID: &str = "4ea17096-b25f-4150-8e9b-7f63a042c155";
 const MARSH_UID: &str = "5fb281a7-c360-4261-9fac-8074b153d266";
+const FJORD_UID: &str = "6ac392b8-d471-4372-8abd-9185c264e377";
 const LOST_UID: &str = "3d906f85-a14e-404f-8d8a-6e529f31b044";
 
 pub(super) const TENANTS: [Tenant; 3] = [
@@ -56,6 +58,9 @@ pub(super) const TENANTS: [Tenant; 3] = [
 
 /// Only its workspace is left.
 pub(super) const MARSH: Tenant = Tenant { is_deleting: true, ..tenant("marsh", MARSH_UID, "lon06") };
+
+/// Its object is in the second management cluster of the account.
+pub(super) const FJORD: Tenant = tenant("fjord", FJORD_UID, "dal10");
 
 const fn tenant(name: &'static str, uid: &'static str, zone: &'static str) -> Tenant {
     Tenant { name, uid, uid_now: uid, zone, gateway: Gateway::Own, is_deleting: false, user_tag: None }
@@ -88,6 +93,7 @@ pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {
             sim.seed(thing);
         }
     }
+    resources(&FJORD, since).into_iter().for_each(|thing| sim.seed(thing));
     let lost = [format!("powervs.cluster.x-k8s.io-owner:{}", "quarry"), uuid_tag(LOST_UID)];
     let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
     sim.seed(thing(ThingKind::Vpc, "r006-quarry-vpc", "quarry-vpc", "us-south").tagged(&lost));

@@ -36,6 +36,10 @@ pub const MANAGEMENT_CLUSTERS: [ManagementSpec; 3] = [
 pub const EXPIRED_ADMIN: &str = "guest-reports";
 /// The management cluster that also manages workload clusters on EKS.
 pub const WORKLOADS_HOST: &str = "mgmt-us";
+/// The second management cluster with PowerVS clusters.
+pub const SECOND_POWER_HOST: &str = "mgmt-eu";
+/// The management clusters whose PowerVS clusters share one account.
+pub const POWER_HOSTS: &str = "mgmt-*";
 
 /// A guest and the function that builds its state at the start.
 pub struct GuestSpec {

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 pub const HYPERSHIFT: &str = "hypershift.openshift.io/v1beta1";
 pub const CLUSTER_API: &str = "cluster.x-k8s.io/v1beta1";
 pub const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
+/// CAPT's own kinds.
+pub const CAPT_INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io/v1beta1";
+pub const TERRAFORM: &str = "tf.upbound.io/v1beta1";
 pub const CONFIG: &str = "config.openshift.io/v1";
 pub const POWER: &str = "infrastructure.cluster.x-k8s.io/v1beta3";
 pub const MACHINE_API: &str = "machine.openshift.io/v1beta1";
@@ -51,6 +54,15 @@ pub fn of_cluster_api() -> Vec<Value> {
                 ("Endpoint", ".spec.controlPlaneEndpoint.host"),
             ],
             ..Shape::new(CAPT, "CAPTControlPlane", "captcontrolplanes")
+        }),
+        definition(&Shape {
+            scope: "Namespaced",
+            columns: &[("Applied", ".status.applied"), ("Workspace", ".status.workspaceName")],
+            ..Shape::new(CAPT_INFRASTRUCTURE, "WorkspaceTemplateApply", "workspacetemplateapplies")
+        }),
+        definition(&Shape {
+            columns: &[("Ready", ".status.conditions[?(@.type==\"Ready\")].status")],
+            ..Shape::new(TERRAFORM, "Workspace", "workspaces")
         }),
     ]
 }

@@ -7,6 +7,7 @@
 
 mod account;
 mod certificate;
+mod creation;
 mod eks;
 mod guest;
 mod guests;
@@ -31,7 +32,7 @@ mod user_edits;
 mod workload;
 
 pub use account::{ACCOUNT, API_KEY};
-pub use guests::WORKLOADS_HOST as POWER_HOST;
+pub use guests::POWER_HOSTS;
 pub use machines::Machines;
 pub use reach::{DemoService, NotReached, Reach};
 pub use runner::{ScenarioEvent, ScenarioRunner, TICK};

@@ -3,12 +3,13 @@
 //! - `harbor` runs, and wants its resources tagged for its cost centre;
 //! - `lagoon` is being deleted and waits for its resources to be deleted;
 //! - `marsh` is being deleted too, and waits for a locked workspace;
+//! - `fjord` runs in the second management cluster that uses the account;
 //! - `tundra` was moved from another management cluster: its uid is new, its resources are tagged with the old one.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::account::{Gateway, MARSH, TENANTS, Tenant};
+use super::account::{FJORD, Gateway, MARSH, TENANTS, Tenant};
 use super::guest::put;
 use super::{kinds, objects};
 use crate::SimCluster;
@@ -17,10 +18,20 @@ const NAMESPACE: &str = "power";
 /// The provider's finalizer, removed after the last resource is deleted.
 const FINALIZER: &str = "ibmpowervscluster.infrastructure.cluster.x-k8s.io";
 
-/// Seeds a management cluster with PowerVS clusters.
-pub fn seed(sim: &SimCluster, since: Timestamp, start: Timestamp) {
+/// Seeds the second management cluster of the account.
+pub fn seed_second(sim: &SimCluster, since: Timestamp, start: Timestamp) {
+    prepare(sim, since);
+    put(sim, since, object(&FJORD, status(&FJORD), start));
+}
+
+fn prepare(sim: &SimCluster, since: Timestamp) {
     put(sim, since, kinds::of_power());
     put(sim, since, objects::namespace(NAMESPACE));
+}
+
+/// Seeds a management cluster with PowerVS clusters.
+pub fn seed(sim: &SimCluster, since: Timestamp, start: Timestamp) {
+    prepare(sim, since);
     for tenant in &TENANTS {
         put(sim, since, object(tenant, status(tenant), start));
     }

@@ -7,7 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::account;
 use super::certificate::{self, Client};
 use super::guest::{CopyMarks, Guest, Operator};
-use super::guests::{EXPIRED_ADMIN, GUESTS, GuestSetup, GuestSpec, MANAGEMENT_CLUSTERS, WORKLOADS_HOST};
+use super::guests::{
+    EXPIRED_ADMIN, GUESTS, GuestSetup, GuestSpec, MANAGEMENT_CLUSTERS, SECOND_POWER_HOST, WORKLOADS_HOST,
+};
 use super::machines::{self, Machines};
 use super::objects::CLUSTERS;
 use super::operators::Operators;
@@ -102,6 +104,9 @@ impl Scenario {
             if host.name == WORKLOADS_HOST {
                 scenario.workloads = workload::seed(&sim, options.seed, since, options.start);
                 power::seed(&sim, since, options.start);
+            }
+            if host.name == SECOND_POWER_HOST {
+                power::seed_second(&sim, since, options.start);
             }
             let role = DemoRole::Management { context: host.name.to_owned() };
             let (name, class) = (host.name.to_owned(), host.class);

@@ -11,6 +11,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::creation::{self, COPIED_TICK, OUTPUTS_TICK};
 use super::eks::{self, Access};
 use super::guest::{Operator, put};
 use super::seeded_rng::SeededRng;
@@ -91,7 +92,16 @@ pub struct Workload {
     /// The cluster that owns the source: of two clusters of one name, one has no source.
     provider: Option<Provider>,
     controller: Operator,
+    origin: Origin,
     rng: SeededRng,
+}
+
+/// Whether the cluster was there before the scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Existing,
+    /// It is being created while the scenario runs.
+    Created,
 }
 
 /// The provider that renews a source's token.
@@ -109,7 +119,19 @@ pub fn seed(sim: &SimCluster, seed: u64, since: Timestamp, start: Timestamp) -> 
     for namespace in ["workloads", "team-blue", "team-green"] {
         put(sim, since, objects::namespace(namespace));
     }
-    MEMBERS.iter().map(|member| add_workload(sim, member, seed, since, start)).collect()
+    let mut all: Vec<Workload> = MEMBERS.iter().map(|member| add_workload(sim, member, seed, since, start)).collect();
+    all.push(add_new_workload(sim, seed, start));
+    all
+}
+
+/// The cluster that is being created when the scenario starts.
+fn add_new_workload(sim: &SimCluster, seed: u64, start: Timestamp) -> Workload {
+    let mut rng = SeededRng::new(seed, creation::NAME);
+    let access = Access::new("workloads", creation::NAME, &mut rng, start);
+    creation::seed(sim, &access, start);
+    let provider = Some(Provider { phase: OUTPUTS_TICK + RENEWAL_TICKS, every: 1 });
+    let (sim, origin) = (sim.clone(), Origin::Created);
+    Workload { sim, access, provider, controller: Operator::Working, origin, rng }
 }
 
 fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, start: Timestamp) -> Workload {
@@ -146,6 +168,7 @@ fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, 
         access: first,
         provider: member.renewals.map(|every| Provider { phase, every }),
         controller: member.controller,
+        origin: Origin::Existing,
         rng,
     }
 }
@@ -153,6 +176,10 @@ fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, 
 impl Workload {
     /// Runs its provider and its controller at a tick, counted from 1.
     pub fn tick(&mut self, tick: u64) {
+        if self.origin == Origin::Created && tick <= COPIED_TICK {
+            creation::step(&self.sim, &self.access, &mut self.rng, tick);
+            return;
+        }
         if self.provider.is_some_and(|provider| provider.renews_at(tick)) {
             let at = self.sim.now();
             let text = self.access.kubeconfig(&mut self.rng, at);
