@@ -23,6 +23,7 @@ pub struct Touched {
 pub enum Probe {
     Kubeconfig(KubeconfigProbe),
     Discovery(DiscoveryProbe),
+    Role(RoleProbe),
 }
 
 /// A kubeconfig in a Secret.
@@ -53,6 +54,19 @@ pub enum GuestUse {
     Read,
     /// Where every enabled check says so, guests are not connected to.
     NotRead,
+}
+
+/// The role that a workload takes on with a token of its ServiceAccount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleProbe {
+    /// The cluster the workload runs in.
+    pub cluster: ClusterName,
+    pub namespace: String,
+    pub service_account: String,
+    /// Nothing: the API server's default.
+    pub audience: Option<String>,
+    pub role: String,
+    pub region: String,
 }
 
 /// One check.

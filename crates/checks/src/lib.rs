@@ -21,7 +21,7 @@ mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use contract::{Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RuledSubject, Touched};
+pub use contract::{Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RoleProbe, RuledSubject, Touched};
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
 pub use present::{

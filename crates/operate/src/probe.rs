@@ -1,4 +1,4 @@
-//! Probes on request: kubeconfigs and discovery documents, one request each.
+//! Probes on request: kubeconfigs, discovery documents and roles, each asked once.
 //!
 //! Invariants: nothing is probed that its check does not allow, and nothing of a snapshot.
 
@@ -11,9 +11,10 @@ use crate::event::Notice;
 use crate::fleet::Fleet;
 use crate::session::{Session, wall_clock};
 use trueup_checks::external_oidc::WarningCode;
-use trueup_checks::{Check, DiscoveryProbe, KubeconfigProbe, Probe};
+use trueup_checks::{Check, DiscoveryProbe, KubeconfigProbe, Probe, RoleProbe, machineset_capacity};
 use trueup_core::engine::{Evidence, Judged, PlanScope, SubjectId};
 use trueup_core::world::{HostedBy, View};
+use trueup_fleet::clouds::aws::account::{AwsCache, AwsWay, RoleTrial, RoleTried, try_role};
 use trueup_fleet::connect::{
     Connection, Env, Fetched, GuestOrigin, ProbePlace, Probed, WellKnown, fetch_well_known, probe,
 };
@@ -31,6 +32,7 @@ pub type Probes = BTreeMap<SubjectId, ProbeResult>;
 pub enum ProbeResult {
     Kubeconfig(Probed),
     Discovery(Fetched),
+    Role(RoleTried),
 }
 
 impl ProbeResult {
@@ -39,13 +41,22 @@ impl ProbeResult {
         match self {
             Self::Kubeconfig(probed) => probed.message(),
             Self::Discovery(fetched) => fetched.message(),
+            Self::Role(tried) => tried.message(),
+        }
+    }
+
+    /// What else there is to know, one line each.
+    pub fn details(&self) -> &[String] {
+        match self {
+            Self::Kubeconfig(_) | Self::Discovery(_) => &[],
+            Self::Role(tried) => tried.details(),
         }
     }
 
     /// The code it adds to a finding.
     pub fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Kubeconfig(_) => None,
+            Self::Kubeconfig(_) | Self::Role(_) => None,
             Self::Discovery(fetched) => discovery_code(fetched).map(WarningCode::as_str),
         }
     }
@@ -55,6 +66,7 @@ impl ProbeResult {
         match self {
             Self::Kubeconfig(probed) => matches!(probed, Probed::NotAccepted(_)),
             Self::Discovery(fetched) => discovery_code(fetched).is_some(),
+            Self::Role(tried) => matches!(tried, RoleTried::Refused { .. }),
         }
     }
 }
@@ -77,6 +89,11 @@ pub enum Ready {
         leads_to: String,
     },
     Discovery(DiscoveryProbe),
+    /// With the connection to the cluster of the workload.
+    Role {
+        probe: Box<RoleProbe>,
+        cluster: Option<Box<Connection>>,
+    },
 }
 
 impl Fleet {
@@ -112,6 +129,10 @@ pub fn may_probe(live: &Live, subject: &SubjectId) -> Option<Ready> {
             Ready::Kubeconfig { probe: Box::new(probe), holder, leads_to }
         }
         Probe::Discovery(probe) => Ready::Discovery(probe),
+        Probe::Role(probe) => {
+            let cluster = live.connection(&probe.cluster).cloned().map(Box::new);
+            Ready::Role { probe: Box::new(probe), cluster }
+        }
     })
 }
 
@@ -151,6 +172,16 @@ pub async fn probe_one(what: &Ready, session: &Session) -> ProbeResult {
             ProbeResult::Kubeconfig(probe(&holder.client, place, &origin, &session.env, wall_clock()).await)
         }
         Ready::Discovery(probe) => ProbeResult::Discovery(fetch(probe, &session.env, &session.settings.egress).await),
+        Ready::Role { probe, cluster: None } => {
+            ProbeResult::Role(RoleTried::NotTried(format!("{} is not connected", probe.cluster)))
+        }
+        Ready::Role { probe, cluster: Some(cluster) } => {
+            let RoleProbe { cluster: _, namespace, service_account, audience, role, region } = &**probe;
+            let trial = RoleTrial { namespace, service_account, audience: audience.as_deref(), role, region };
+            let cache = AwsCache::new(AwsWay::Network, &session.env, wall_clock());
+            let cache = cache.with_egress(session.settings.egress.clone());
+            ProbeResult::Role(try_role(&cache, &cluster.client, &trial).await)
+        }
     }
 }
 
@@ -162,8 +193,15 @@ pub async fn fetch(probe: &DiscoveryProbe, env: &Env, egress: &Egress) -> Fetche
 
 /// Adds results to what was judged.
 pub(crate) fn add(judged: &mut [Judged], probes: &Probes) {
-    for Judged { subject, judgement, explanation } in judged {
-        let Some(result) = probes.get(subject) else { continue };
+    for one in judged {
+        let Some(result) = probes.get(&one.subject) else { continue };
+        match result {
+            ProbeResult::Role(RoleTried::Refused { .. }) => machineset_capacity::apply_refusal(one),
+            ProbeResult::Role(RoleTried::Accepted { .. } | RoleTried::NotTried(_))
+            | ProbeResult::Kubeconfig(_)
+            | ProbeResult::Discovery(_) => {}
+        }
+        let Judged { subject, judgement, explanation } = one;
         let message = result.message();
         if result.is_bad() {
             explanation.summary = format!("{}; {message}", explanation.summary);
@@ -175,12 +213,14 @@ pub(crate) fn add(judged: &mut [Judged], probes: &Probes) {
             Some(namespace) => format!("{namespace}/{}", subject.name),
             None => subject.name.clone(),
         };
-        explanation.evidence.push(Evidence {
+        let object = format!("{} {} {place}", subject.cluster, subject.kind);
+        let lines = std::iter::once(message).chain(result.details().iter().cloned());
+        explanation.evidence.extend(lines.map(|message| Evidence {
             message,
-            object: format!("{} {} {place}", subject.cluster, subject.kind),
+            object: object.clone(),
             field: String::new(),
             resource_version: String::new(),
-        });
+        }));
     }
 }
 
@@ -189,6 +229,53 @@ mod tests {
     use super::*;
     use trueup_core::engine::{Explanation, Judgement, State};
     use trueup_core::world::ClusterName;
+
+    #[test]
+    fn a_refused_role_is_denied_with_the_trust_policy_as_evidence() {
+        let subject = SubjectId {
+            domain: trueup_core::engine::CheckName("machineset-capacity"),
+            cluster: ClusterName::new("shop"),
+            api_version: "machine.openshift.io/v1beta1",
+            kind: "MachineSet",
+            namespace: Some("openshift-machine-api".to_owned()),
+            name: "workers".to_owned(),
+            cloud: None,
+        };
+        let refused = RoleTried::Refused {
+            why: "AccessDenied".to_owned(),
+            claims: "aud a".to_owned(),
+            beside: vec!["trust policy: x: differs".to_owned()],
+        };
+        let accepted = RoleTried::Accepted { assumed: "arn".to_owned(), claims: "aud a".to_owned() };
+        let cases = [
+            ("refused", refused, "denied", State::Error, 2),
+            ("accepted", accepted, "match", State::Match, 1),
+            ("not tried", RoleTried::NotTried("x".to_owned()), "match", State::Match, 1),
+        ];
+        for (case, tried, verdict, state, lines) in cases {
+            let judgement = Judgement {
+                state: State::Match,
+                verdict: "match",
+                codes: Vec::new(),
+                ownership_proofs: 0,
+                until: None,
+            };
+            let explanation = Explanation {
+                uid: None,
+                created: None,
+                summary: "annotated".to_owned(),
+                expected: serde_json::Value::Null,
+                actual: serde_json::Value::Null,
+                evidence: Vec::new(),
+                remedy: Vec::new(),
+            };
+            let mut judged = [Judged { subject: subject.clone(), judgement, explanation }];
+            add(&mut judged, &Probes::from([(subject.clone(), ProbeResult::Role(tried))]));
+            let [Judged { judgement, explanation, .. }] = judged;
+            assert_eq!((judgement.verdict, judgement.state), (verdict, state), "case: {case}");
+            assert_eq!(explanation.evidence.len(), lines, "case: {case}");
+        }
+    }
 
     #[test]
     fn a_failed_probe_is_in_the_summary_and_every_probe_is_evidence() {

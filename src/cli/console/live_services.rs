@@ -172,7 +172,13 @@ impl LiveServices {
         let is_real = matches!(self.kind, FleetKind::Kubeconfig { .. });
         let work = async move {
             let message = match fleet.ask(move |live: &Live| may_probe(live, &subject)).await {
-                Ok(Some(ready)) if is_real => probe_one(&ready, fleet.session()).await.message(),
+                Ok(Some(ready)) if is_real => {
+                    let result = probe_one(&ready, fleet.session()).await;
+                    std::iter::once(result.message())
+                        .chain(result.details().iter().cloned())
+                        .collect::<Vec<_>>()
+                        .join("; ")
+                }
                 Ok(Some(_)) => "not sent: the server is simulated".to_owned(),
                 Ok(None) => "not sent: nothing to test, or the server may not be its own".to_owned(),
                 Err(error) => error.to_string(),

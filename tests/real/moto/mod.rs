@@ -1,8 +1,10 @@
 //! The AWS client against moto, an independent implementation of the AWS API.
 //!
-//! moto accepts any token and any signature, and doesn't page or throttle; what goes wrong is played by `sim::aws`.
+//! moto accepts any token, checks signatures on request, and doesn't page or throttle; what else goes wrong is played by
+//! `sim::aws`.
 
 mod applying;
+mod own_login;
 mod server;
 
 use std::collections::BTreeSet;

@@ -163,7 +163,8 @@ fn pod_evidence(pod: &SeenPod, role: &str, seen: &Seen, ruling: &Ruling<'_>) -> 
     if has(Code::RoleAnnotationDiffers) {
         let message = format!("names {}, and {ROLE_ARN} is {role}; set one of them right", pod.annotated_role);
         let field = format!("metadata.annotations[\"{ROLE_ANNOTATION}\"]");
-        lines.push(line(message, pod.service_account.clone(), &field));
+        let object = pod.service_account.as_ref().map(|(_, object)| object.clone()).unwrap_or_default();
+        lines.push(line(message, object, &field));
     }
     if has(Code::IssuerInternal) {
         let message = "is empty: AWS cannot fetch the keys of the internal issuer; set it to a public URL";

@@ -21,6 +21,7 @@ mod machine;
 mod messages;
 mod names;
 mod present;
+mod probe;
 mod process_environment;
 mod quantity;
 mod region;
@@ -39,11 +40,12 @@ mod verdict;
 use std::collections::BTreeSet;
 
 use context::{CheckContext, FleetCatalogue};
+pub use probe::apply_refusal;
 use ruling::Ruling;
 pub use settings::{ENTRY, Settings, Workload};
 use subjects::ResolvedSubject;
 
-use crate::contract::Touched;
+use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
@@ -133,6 +135,13 @@ impl CheckRules for MachineSetCapacity {
         match &ruled.subject {
             ResolvedSubject::Pool(_) => present::cells(&ruled.ruling),
             ResolvedSubject::Collection { .. } => Vec::new(),
+        }
+    }
+
+    fn probe(ruled: &Ruled<'_, '_, Self>) -> Option<Probe> {
+        match &ruled.subject {
+            ResolvedSubject::Pool(subject) => probe::find(subject, &ruled.ruling),
+            ResolvedSubject::Collection { .. } => None,
         }
     }
 

@@ -54,7 +54,8 @@ pub struct SeenPod {
     pub token: TokenMount,
     /// The role its ServiceAccount is annotated with; empty where that is not known or not written.
     pub annotated_role: Box<str>,
-    pub service_account: String,
+    /// Its ServiceAccount, and the object as evidence names it; nothing where that is not known.
+    pub service_account: Option<(Key, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +143,8 @@ fn of_deployment(
     let mut said = of_pods(cluster, workload, deployment, &pods);
     if let Said::Known(Seen { pod: Some(pod), .. }) = &mut said {
         pod.annotated_role = annotated.unwrap_or_default();
-        pod.service_account = format!("{} {} {account}", cluster.name, SERVICE_ACCOUNT.kind);
+        let object = format!("{} {} {account}", cluster.name, SERVICE_ACCOUNT.kind);
+        pod.service_account = Some((account, object));
     }
     said
 }
@@ -206,11 +208,7 @@ fn seen(container: &Container, object: String, field: &str) -> Said {
         role: value(&container.role),
         token_file: value(&container.token_file),
         has_pod_identity: container.has_pod_identity,
-        pod: Some(SeenPod {
-            token: container.token.clone(),
-            annotated_role: "".into(),
-            service_account: String::new(),
-        }),
+        pod: Some(SeenPod { token: container.token.clone(), annotated_role: "".into(), service_account: None }),
     })
 }
 

@@ -125,6 +125,7 @@ impl SimAwsService {
         } else {
             signature::check(&state, service, path, headers, body, now).and_then(|signed| match action {
                 "GetCallerIdentity" => Ok(sts::get_caller_identity(&signed)),
+                "GetRole" => sts::get_role(&state, form),
                 "DescribeInstanceTypes" => ec2::describe_instance_types(&state, &signed, form),
                 "DescribeRegions" => ec2::describe_regions(&state, &signed),
                 _ => Err(Refused::new(400, "InvalidAction", format!("The action {action} is not valid"))),
@@ -144,7 +145,11 @@ fn response(status: u16, body: SimBody) -> Response<SimBody> {
 }
 
 fn service_of(action: &str) -> &'static str {
-    if action.starts_with("Describe") { "ec2" } else { "sts" }
+    match action {
+        "GetRole" => "iam",
+        _ if action.starts_with("Describe") => "ec2",
+        _ => "sts",
+    }
 }
 
 /// The region in an AWS host name.

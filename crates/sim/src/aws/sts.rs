@@ -1,4 +1,4 @@
-//! STS: AssumeRoleWithWebIdentity and GetCallerIdentity.
+//! STS: AssumeRoleWithWebIdentity and GetCallerIdentity. IAM: GetRole.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "JSON has six types and a match needs one or two")]
 
@@ -17,6 +17,8 @@ use super::{ACCOUNT, KeyState, Policy, State};
 /// Signing key of all simulated issuers.
 const ISSUERS_KEY: &[u8] = b"the simulated issuers' key";
 const ACTION: &str = "AssumeRoleWithWebIdentity";
+/// The same, as policies name it.
+const ACTION_IN_POLICIES: &str = "sts:AssumeRoleWithWebIdentity";
 
 /// Returns a signed token.
 pub(super) fn mint(issuer: &str, audience: &str, subject: &str, expires: Timestamp) -> String {
@@ -103,6 +105,26 @@ fn genuine(token: &str) -> Option<Value> {
     }
     let (_, claims) = front.split_once('.')?;
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+}
+
+/// A role with its trust policy, as IAM encodes it.
+pub(super) fn get_role(state: &State, form: &BTreeMap<String, String>) -> Result<AwsAnswer, Refused> {
+    let name = form.get("RoleName").map(String::as_str).unwrap_or_default();
+    let found = state.roles.iter().find(|(arn, _)| arn.rsplit('/').next() == Some(name));
+    let absent = || Refused::new(404, "NoSuchEntity", format!("The role with name {name} cannot be found."));
+    let (arn, trust) = found.ok_or_else(absent)?;
+    let provider = trust.issuer.trim_start_matches("https://");
+    let mut equals = serde_json::Map::new();
+    equals.insert(format!("{provider}:aud"), json!(trust.audiences));
+    equals.insert(format!("{provider}:sub"), json!(trust.subject));
+    let policy = json!({ "Version": "2012-10-17", "Statement": [{
+        "Effect": "Allow", "Action": ACTION_IN_POLICIES, "Condition": { "StringEquals": equals },
+        "Principal": { "Federated": format!("arn:aws:iam::{ACCOUNT}:oidc-provider/{provider}") },
+    }] });
+    let policy = policy.to_string();
+    let document = percent_encoding::utf8_percent_encode(&policy, percent_encoding::NON_ALPHANUMERIC);
+    let inside = format!("{}{}", tag("Arn", arn), tag("AssumeRolePolicyDocument", &document.to_string()));
+    Ok(good("GetRole", "iam", &format!("<Role>{inside}</Role>")))
 }
 
 pub(super) fn get_caller_identity(signed: &Signed) -> AwsAnswer {

@@ -12,7 +12,7 @@ fn probe(given: &Given, subject: &str) -> Option<DiscoveryProbe> {
     let subject = domain.subjects(view).into_iter().find(|subject| subject.to_string() == id)?;
     match domain.probe(&subject, view)? {
         Probe::Discovery(probe) => Some(probe),
-        Probe::Kubeconfig(other) => panic!("{other:?}"),
+        other @ (Probe::Kubeconfig(_) | Probe::Role(_)) => panic!("{other:?}"),
     }
 }
 

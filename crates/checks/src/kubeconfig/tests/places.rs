@@ -419,7 +419,7 @@ fn only_a_kubeconfig_that_leads_home_may_be_tried() {
             Kubeconfigs::default().subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
         let probe = match Kubeconfigs::default().probe(&subject, view) {
             Some(Probe::Kubeconfig(probe)) => Some(probe),
-            Some(Probe::Discovery(other)) => panic!("case: {case}: {other:?}"),
+            Some(other @ (Probe::Discovery(_) | Probe::Role(_))) => panic!("case: {case}: {other:?}"),
             None => None,
         };
         assert_eq!(probe.as_ref().map(|probe| probe.key), expected, "case: {case}");

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::{Probe, RoleProbe};
 use trueup_core::world::Interest;
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
@@ -359,4 +360,63 @@ fn what_cannot_be_seen_is_named() {
     let judged = running(json!([from_map, token()])).judged();
     let summary = &judged.find(WORKERS).unwrap().explanation.summary;
     assert!(summary.contains("AWS_ROLE_ARN of shop Pod tools/annotator-1 comes from another object"), "{summary}");
+}
+
+/// The annotator's role, its ServiceAccount and audience, as they may be tried on request.
+#[test]
+fn the_annotators_role_can_be_tried_where_its_pod_has_a_token_for_it() {
+    let mut no_token = pod("annotator-1", json!([role(), token()]));
+    no_token["spec"]["volumes"] = json!([]);
+    let both = json!([role(), token()]);
+    let expected = RoleProbe {
+        cluster: ClusterName::new("shop"),
+        namespace: "tools".to_owned(),
+        service_account: "annotator".to_owned(),
+        audience: Some("sts.amazonaws.com".to_owned()),
+        role: ROLE.to_owned(),
+        region: "us-east-1".to_owned(),
+    };
+    let cases = [
+        ("a role with its token", running(both.clone()), Some(expected)),
+        ("half a pair", running(json!([role()])), None),
+        ("a Secret's keys", running(json!([])).secret(secret_keys()), None),
+        ("no token is mounted", named().object(deployment_of(json!([]))).object(no_token), None),
+        ("an invalid region", running(both).provider("placement", json!({ "region": "mars-1" })), None),
+    ];
+    for (case, given, expected) in cases {
+        let (check, world) = (given.check(), given.world());
+        let view = world.view(now());
+        let subject = check.subjects(view).into_iter().find(|one| one.to_string().ends_with(WORKERS)).unwrap();
+        assert_eq!(check.probe(&subject, view), expected.map(Probe::Role), "case: {case}");
+    }
+}
+
+/// Rule 7 with the annotator's own role: refused is `denied`, and what the catalogue asks for stays on offer, not selected.
+#[test]
+fn a_refused_role_makes_the_set_denied() {
+    let both = json!([role(), token()]);
+    let cases = [
+        ("right annotations", running(both.clone()), "denied", vec![]),
+        ("no annotations", running(both.clone()).bare(), "denied from-catalogue", vec![false]),
+        (
+            "paused",
+            running(both).workers("metadata.annotations", json!({ "cluster.x-k8s.io/paused": "" })),
+            "skipped paused",
+            vec![],
+        ),
+    ];
+    for (case, given, expected, selected) in cases {
+        let judged = given.judged();
+        let answer = judged.find(WORKERS).unwrap();
+        let mut tried = trueup_core::engine::Judged {
+            subject: answer.subject.clone(),
+            judgement: answer.judgement.clone(),
+            explanation: answer.explanation.clone(),
+        };
+        super::super::apply_refusal(&mut tried);
+        let said = std::iter::once(tried.judgement.verdict).chain(tried.judgement.codes).collect::<Vec<_>>().join(" ");
+        assert_eq!(said, expected, "case: {case}");
+        let found: Vec<bool> = tried.explanation.remedy.iter().map(|action| action.selected).collect();
+        assert_eq!(found, selected, "case: {case}");
+    }
 }

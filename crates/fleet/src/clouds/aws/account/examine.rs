@@ -1,7 +1,7 @@
 //! The credentials of this machine, tried step by step: for `trueup doctor`.
 
 use super::{AwsCache, Setting, principal};
-use crate::clouds::aws::client::{AwsError, Endpoints, OWN_LOGIN_NONE, Partition, Principal, Step};
+use crate::clouds::aws::client::{AwsError, OWN_LOGIN_NONE, Partition, Principal, Step};
 
 /// The steps of the search for credentials, and its result.
 #[derive(Debug)]
@@ -39,9 +39,7 @@ pub async fn examine(cache: &AwsCache) -> Examined {
 }
 
 async fn ask(cache: &AwsCache, principal: &Principal) -> Result<End, AwsError> {
-    let endpoints = Endpoints::new([], &cache.env)
-        .map_err(|error| principal::broken("endpoint", error.to_string(), "correct AWS_ENDPOINT_URL"))?;
-    let endpoints = super::with_profile(endpoints, principal).await?;
+    let endpoints = super::own_endpoints(cache, principal).await?;
     let role = match principal {
         Principal::WebIdentity(identity) => Some(identity.role.clone()),
         Principal::SecretKeys { .. } | Principal::Own(_) => None,

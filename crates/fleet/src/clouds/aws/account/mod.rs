@@ -20,6 +20,7 @@
 mod cluster;
 mod examine;
 mod principal;
+mod role_trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +46,7 @@ use trueup_net::{Egress, EgressRefused, Identity, NamedBy, Proxies, Roots};
 
 pub use examine::{End as ExaminedEnd, Examined, examine};
 pub use principal::AwsSource;
+pub use role_trial::{RoleTrial, RoleTried, try_role};
 
 const fn kind(kind: &'static str, plural: &'static str) -> Resource {
     Resource { group: "aws.cloud.trueup", version: "v1", kind, plural, namespaced: true }
@@ -313,6 +315,13 @@ async fn with_profile(endpoints: Endpoints, principal: &Principal) -> Result<End
     let bad =
         |error: BadEndpoint| principal::broken("endpoint", error.to_string(), "correct endpoint_url of the profile");
     endpoints.with_profile(&url).map_err(bad)
+}
+
+/// The endpoints for this machine's own questions: no cluster's.
+async fn own_endpoints(cache: &AwsCache, principal: &Principal) -> Result<Endpoints, AwsError> {
+    let endpoints = Endpoints::new([], &cache.env)
+        .map_err(|error| principal::broken("endpoint", error.to_string(), "correct AWS_ENDPOINT_URL"))?;
+    with_profile(endpoints, principal).await
 }
 
 /// Looks up the types a question names; everything a region offers where it names none.

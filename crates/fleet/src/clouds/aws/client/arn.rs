@@ -36,6 +36,16 @@ impl RoleArn {
         &self.0
     }
 
+    /// The name of the role, without its path.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The account, twelve digits.
+    pub fn account(&self) -> &str {
+        self.0.split(':').nth(4).unwrap_or_default()
+    }
+
     /// As in [`super::Partition::as_str`].
     pub fn partition(&self) -> &str {
         self.0.split(':').nth(1).unwrap_or_default()

@@ -150,6 +150,10 @@ impl Catalogue {
         Self { aws, sessions: Mutex::default(), regions: Mutex::default() }
     }
 
+    pub(in super::super) fn aws(&self) -> &Aws {
+        &self.aws
+    }
+
     /// Looks types up, asking AWS only for what is not known.
     ///
     /// # Errors
@@ -217,6 +221,14 @@ impl Catalogue {
     /// There are no keys.
     pub async fn caller(&self, principal: &Principal, region: &Region) -> Result<String, AwsError> {
         Ok(self.session(principal, region).await?.caller)
+    }
+
+    /// The keys of a principal, for a question of another service.
+    ///
+    /// # Errors
+    /// There are none.
+    pub(in super::super) async fn keys(&self, principal: &Principal, region: &Region) -> Result<Keys, AwsError> {
+        Ok(self.session(principal, region).await?.keys)
     }
 
     /// Asks EC2, with new keys when the old ones have ended or were replaced on the way.

@@ -18,8 +18,13 @@ trueup_core::named_enum! {
     pub enum Service {
         Ec2 = "ec2",
         Sts = "sts",
+        /// Where the trust policy of a role is read, on request.
+        Iam = "iam",
     }
 }
+
+/// The services that every lookup asks.
+const LOOKUP_SERVICES: [Service; 2] = [Service::Ec2, Service::Sts];
 
 /// Endpoints that differ from the usual, and which of the usual to take.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +67,7 @@ impl Endpoints {
     pub fn new<'l>(listed: impl IntoIterator<Item = (&'l str, &'l str)>, env: &Variables) -> Result<Self, BadEndpoint> {
         let mut custom: BTreeMap<Service, Vec<Custom>> = BTreeMap::new();
         for (name, url) in listed {
-            let Some(service) = Service::parse(name) else { continue };
+            let Some(service) = Service::parse(name).filter(|one| LOOKUP_SERVICES.contains(one)) else { continue };
             let url = usable(url, Schemes::HttpsOnly)
                 .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: INFRASTRUCTURE })?;
             let kept = Custom { named_by: named_by_cluster(&url), url };
@@ -72,7 +77,12 @@ impl Endpoints {
             }
         }
         if !env.is_on(IGNORE_CONFIGURED) {
-            for (service, own) in [(Service::Ec2, "AWS_ENDPOINT_URL_EC2"), (Service::Sts, "AWS_ENDPOINT_URL_STS")] {
+            let variables = [
+                (Service::Ec2, "AWS_ENDPOINT_URL_EC2"),
+                (Service::Sts, "AWS_ENDPOINT_URL_STS"),
+                (Service::Iam, "AWS_ENDPOINT_URL_IAM"),
+            ];
+            for (service, own) in variables {
                 let Some(url) = env.get(own).or_else(|| env.get("AWS_ENDPOINT_URL")) else { continue };
                 let url = usable(url, Schemes::Any)
                     .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: ENVIRONMENT })?;
@@ -116,7 +126,8 @@ impl Endpoints {
 
     /// Whether every service is asked at a host that `named_by` named.
     pub fn all_named_by(&self, named_by: NamedBy) -> bool {
-        Service::ALL.into_iter().all(|service| self.first(service).is_some_and(|custom| custom.named_by == named_by))
+        let is_named = |service: Service| self.first(service).is_some_and(|custom| custom.named_by == named_by);
+        LOOKUP_SERVICES.into_iter().all(is_named)
     }
 
     /// The endpoints that may receive this identity; in place of each other one, which is returned, the next: the user's, or
@@ -152,6 +163,9 @@ impl Endpoints {
             return custom.url.clone();
         }
         let partition = region.partition();
+        if service == Service::Iam {
+            return format!("https://{}/", partition.iam_host());
+        }
         let host = match (self.fips, partition) {
             // GovCloud's ordinary servers are the validated ones.
             (true, Partition::GovCloud) | (false, _) => service.as_str().to_owned(),

@@ -28,6 +28,7 @@ mod query;
 mod secret_file;
 mod sts;
 mod token;
+mod trust;
 mod variables;
 mod xml;
 
@@ -45,6 +46,8 @@ pub use partition::{Partition, Region};
 pub use secret_file::read_secret;
 pub use sts::{Caller, Keys, Session, WebIdentity};
 pub use token::Claims;
+pub(super) use token::{Token, parse as parse_token};
+pub(super) use trust::{beside as trust_beside, needed as trust_needed};
 pub use variables::Variables;
 
 #[cfg(test)]

@@ -74,10 +74,10 @@ impl fmt::Display for Region {
 }
 
 /// The services that are asked here, as the names of their servers begin.
-const SERVICES: [&str; 4] = ["ec2", "sts", "portal.sso", "oidc"];
+const SERVICES: [&str; 5] = ["ec2", "sts", "portal.sso", "oidc", "iam"];
 
 /// The servers without a region.
-const GLOBAL_HOSTS: [&str; 1] = ["sts.amazonaws.com"];
+const GLOBAL_HOSTS: [&str; 3] = ["sts.amazonaws.com", "iam.amazonaws.com", "iam.us-gov.amazonaws.com"];
 
 /// Whether a host is one that AWS publishes for a service that is asked here.
 pub fn is_published(host: &HostPort) -> bool {
@@ -119,6 +119,17 @@ impl Partition {
         }
     }
 
+    /// The one server of IAM in it.
+    pub(super) fn iam_host(self) -> String {
+        match self {
+            Self::Aws => "iam.amazonaws.com".to_owned(),
+            Self::GovCloud => "iam.us-gov.amazonaws.com".to_owned(),
+            Self::China | Self::Iso | Self::IsoB | Self::IsoE | Self::IsoF | Self::Eusc => {
+                format!("iam.{}.{}", self.home(), self.suffix())
+            }
+        }
+    }
+
     /// A region of it that every account can use: the one to ask about other regions. Asking us-east-1 about a region
     /// of another partition would ask strangers.
     pub fn home(self) -> Region {
@@ -157,6 +168,9 @@ mod tests {
             ("sts.eusc-de-east-1.amazonaws.eu", true),
             ("portal.sso.us-east-1.amazonaws.com", true),
             ("sts.amazonaws.com", true),
+            ("iam.amazonaws.com", true),
+            ("iam.us-gov.amazonaws.com", true),
+            ("iam.cn-north-1.amazonaws.com.cn", true),
             ("another port", false),
             ("sts.us-east-1.amazonaws.com:8443", false),
             ("sts.us-east-1.amazonaws.com.attacker.example", false),

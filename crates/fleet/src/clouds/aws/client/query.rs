@@ -54,6 +54,7 @@ impl Call<'_> {
         match self.service {
             Service::Ec2 => "2016-11-15",
             Service::Sts => "2011-06-15",
+            Service::Iam => "2010-05-08",
         }
     }
 

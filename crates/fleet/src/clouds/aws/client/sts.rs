@@ -12,7 +12,7 @@ use super::endpoint::Service;
 use super::error::{AwsError, Class};
 use super::partition::Region;
 use super::query::{self, Call, Signer};
-use super::token::{self, Claims};
+use super::token::{self, Claims, Token};
 use super::variables::{self, Variables};
 use super::xml::{self, Met};
 use trueup_net::SecretText;
@@ -89,6 +89,21 @@ impl Aws {
         let WebIdentity { role, token_file, session_name } = identity;
         fits_partition(role, region)?;
         let token = token::read(token_file).await?;
+        self.exchange_token(role, session_name, token, region).await
+    }
+
+    /// Trades a token for keys.
+    ///
+    /// # Errors
+    /// The role is of another partition, or STS says no.
+    pub(in super::super) async fn exchange_token(
+        &self,
+        role: &RoleArn,
+        session_name: &str,
+        token: Token,
+        region: &Region,
+    ) -> Result<Session, AwsError> {
+        fits_partition(role, region)?;
         let call = Call {
             service: Service::Sts,
             action: "AssumeRoleWithWebIdentity",

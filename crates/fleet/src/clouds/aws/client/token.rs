@@ -25,7 +25,7 @@ use trueup_net::one_line;
 const TOKEN_BYTES_MAX: u64 = 20_000;
 
 /// A token that can be sent.
-pub(super) struct Token {
+pub(in super::super) struct Token {
     pub text: SecretText,
     pub claims: Claims,
 }
@@ -77,7 +77,7 @@ async fn bytes_of(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
 }
 
 /// Checks what a file holds, and decodes the claims.
-pub(super) fn parse(bytes: &[u8]) -> Result<Token, (&'static str, &'static str)> {
+pub(in super::super) fn parse(bytes: &[u8]) -> Result<Token, (&'static str, &'static str)> {
     if bytes.len() as u64 > TOKEN_BYTES_MAX {
         return Err(("token-malformed", "it is larger than any token"));
     }
