@@ -9,12 +9,13 @@ fn marked() -> Given {
     given().has(secret("s").oidc()).has(config_map("c").oidc()).has(secret("mine")).has(config_map("mine"))
 }
 
-#[test]
-fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign() {
+/// Piece, given, Secret, ConfigMap.
+type MissingPiece = (&'static str, Given, &'static str, &'static str);
+
+fn missing_pieces() -> Vec<MissingPiece> {
     let config = "config.openshift.io/v1";
     let hypershift = "hypershift.openshift.io/v1beta1";
-    // Piece, given, Secret, ConfigMap.
-    let cases = [
+    vec![
         ("nothing is missing", marked(), CERTAIN, CERTAIN),
         (
             "control planes",
@@ -77,8 +78,12 @@ fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign()
         ("the guest", marked().unreachable("guest-a"), "unknown", "unknown"),
         ("a file of the guest", marked().unreadable_file("guest-a"), "unknown", "unknown"),
         ("a file of the management cluster", marked().unreadable_file("mgmt"), INCOMPLETE, INCOMPLETE),
-    ];
-    for (case, given, secret, config_map) in cases {
+    ]
+}
+
+#[test]
+fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign() {
+    for (case, given, secret, config_map) in missing_pieces() {
         let judged = given.judged();
         assert_eq!(judged.about("Secret/s"), secret, "case: {case}");
         assert_eq!(judged.about("ConfigMap/c"), config_map, "case: {case}");
