@@ -128,7 +128,7 @@ pub struct PlanArgs {
     /// Keep running and print changes
     #[arg(long, conflicts_with_all = ["from", "out"])]
     pub watch: bool,
-    /// Also send one test request to each kubeconfig and discovery document
+    /// Also test each kubeconfig, discovery document and annotator role with one request
     #[arg(long)]
     pub probe: bool,
     /// How many deletes a plan may have; above the configured brake, each is T4

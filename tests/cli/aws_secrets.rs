@@ -34,6 +34,25 @@ enum Login {
     Keys,
     /// The user's own: keys in a file.
     Profile,
+    /// The user's own: keys in the environment.
+    Environment,
+    /// The user's own: keys that a command prints.
+    Process,
+}
+
+/// Where a login of the user's own is written, and what.
+fn home_file(login: Login, id: &str, key: &str) -> (&'static str, String) {
+    let keys = json!({ "Version": 1, "AccessKeyId": id, "SecretAccessKey": key });
+    match login {
+        Login::Profile => {
+            ("home/.aws/credentials", format!("[default]\naws_access_key_id = {id}\naws_secret_access_key = {key}\n"))
+        }
+        // What it prints beside the keys is not to be shown, either.
+        Login::Process => {
+            ("home/.aws/config", format!("[default]\ncredential_process = echo {key} >&2; echo '{keys}'\n"))
+        }
+        Login::Role | Login::Keys | Login::Environment => ("home/unused", String::new()),
+    }
 }
 
 /// A cluster with one MachineSet, an AWS, and a desk.
@@ -42,6 +61,8 @@ struct Desk {
     aws: SimAws,
     login: Login,
     canaries: Canaries,
+    /// The access key, and its secret.
+    key: (String, String),
     /// All of them in one text, as a server that echoes them would say it.
     echo: &'static str,
     at: (Listening, LocalServer),
@@ -65,7 +86,7 @@ async fn desk(login: Login) -> Desk {
     let named = |namespace: Option<&str>, name: &str| json!({ "namespace": namespace, "name": name });
     let secret = match login {
         // Its token is in the pods: the user's own login takes its place.
-        Login::Role | Login::Profile => {
+        Login::Role | Login::Profile | Login::Environment | Login::Process => {
             let profile = format!("[default]\nrole_arn = {ROLE}\nweb_identity_token_file = /nowhere/token\n");
             json!({ "credentials": profile })
         }
@@ -89,8 +110,7 @@ async fn desk(login: Login) -> Desk {
     let anywhere = "127.0.0.1:0".parse().unwrap();
     let cluster = listen(anywhere, vec![("shop".to_owned(), shop)]).await.unwrap();
     let listening = aws.listen(anywhere).await.unwrap();
-    let profile = format!("[default]\naws_access_key_id = {id}\naws_secret_access_key = {key}\n");
-    let home = if login == Login::Profile { "home/.aws/credentials" } else { "home/unused" };
+    let (home, profile) = home_file(login, &id, &key);
     let dir = folder(&[
         ("kubeconfig", &cluster.kubeconfig()),
         ("config.toml", "[safety]\nsettle = \"0s\"\n"),
@@ -100,7 +120,7 @@ async fn desk(login: Login) -> Desk {
     // Every command logs in: a session for each that may run.
     let session = |n: u64| format!("sim-secret-canary-{n} sim-session-canary-{n} ASIASIM{n:013}");
     let echo = format!("{id} {key} {token} {}", (1..=9).map(session).collect::<Vec<_>>().join(" "));
-    Desk { dir, aws, login, canaries, echo: Box::leak(echo.into_boxed_str()), at: (cluster, listening) }
+    Desk { dir, aws, login, canaries, key: (id, key), echo: Box::leak(echo.into_boxed_str()), at: (cluster, listening) }
 }
 
 impl Desk {
@@ -115,8 +135,19 @@ impl Desk {
         command.env_clear().env("RUST_LOG", "trace").current_dir("/");
         command.env("XDG_STATE_HOME", self.path("state")).env("HOME", self.path("home"));
         command.env("AWS_ENDPOINT_URL", format!("http://{}", self.at.1.address));
-        if self.login == Login::Role {
-            command.env("AWS_ROLE_ARN", ROLE).env("AWS_WEB_IDENTITY_TOKEN_FILE", self.path("token"));
+        command.env("AWS_EC2_METADATA_DISABLED", "true");
+        match self.login {
+            Login::Role => {
+                command.env("AWS_ROLE_ARN", ROLE).env("AWS_WEB_IDENTITY_TOKEN_FILE", self.path("token"));
+            }
+            Login::Environment => {
+                command.env("AWS_ACCESS_KEY_ID", &self.key.0).env("AWS_SECRET_ACCESS_KEY", &self.key.1);
+            }
+            // The shell of the command is found by it.
+            Login::Process => {
+                command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+            }
+            Login::Keys | Login::Profile => {}
         }
         command.args(args.iter().map(|arg| arg.replace("$TMP", tmp)));
         command.args(["-v", "--config", &format!("{tmp}/config.toml"), "--kubeconfig", &format!("{tmp}/kubeconfig")]);
@@ -130,7 +161,8 @@ impl Desk {
     /// Looks in every file there is, and in the names of those of the vault.
     fn assert_files_clean(&self, case: &str) {
         // What the test itself put there.
-        let ours = ["kubeconfig", "token", "home/.aws/credentials", "home/unused"].map(|name| self.path(name));
+        let ours = ["kubeconfig", "token", "home/.aws/credentials", "home/.aws/config", "home/unused"]
+            .map(|name| self.path(name));
         let mut looked_at = 0;
         for path in walk(self.dir.path()).into_iter().filter(|path| !ours.contains(path)) {
             let place = format!("case: {case}: {}", path.display());
@@ -161,7 +193,14 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn apply_and_undo_of_annotations_write_no_credential() {
-    for (case, login) in [("a role", Login::Role), ("a Secret", Login::Keys), ("a profile", Login::Profile)] {
+    let logins = [
+        ("a role", Login::Role),
+        ("a Secret", Login::Keys),
+        ("a profile", Login::Profile),
+        ("keys of the environment", Login::Environment),
+        ("a credential process", Login::Process),
+    ];
+    for (case, login) in logins {
         let desk = desk(login).await;
         for format in ["table", "json", "markdown", "csv"] {
             let said = desk.run(case, &["plan", "-o", format]);
@@ -175,8 +214,9 @@ async fn apply_and_undo_of_annotations_write_no_credential() {
         let short = &plan.id[7..15];
         let applied = desk.run(case, &["apply", "$TMP/plan.json", "--expect", short, "-o", "json"]);
         assert_eq!(desk.verdict(case), "match", "case: {case}: {applied}");
-        desk.run(case, &["undo", short, "--out", "$TMP/undo.json"]);
-        let undo = Plan::read(&std::fs::read_to_string(desk.path("undo.json")).unwrap()).unwrap();
+        let undone = desk.run(case, &["undo", short, "--out", "$TMP/undo.json"]);
+        let undo = std::fs::read_to_string(desk.path("undo.json")).unwrap_or_else(|_| panic!("case: {case}: {undone}"));
+        let undo = Plan::read(&undo).unwrap();
         desk.run(case, &["apply", "$TMP/undo.json", "--expect", &undo.id[7..15]]);
         for args in [&["history"][..], &["history", "show", short], &["history", "verify"], &["history", "export"]] {
             desk.run(case, args);
@@ -241,6 +281,25 @@ async fn an_aws_answer_that_quotes_a_credential_is_not_printed() {
         let desk = desk(login).await;
         desk.aws.inject(make(&desk));
         assert_eq!(desk.verdict(case), expected, "case: {case}");
+        desk.run(case, &["explain", FINDING]);
+        desk.run(case, &["doctor"]);
+        desk.assert_files_clean(case);
+    }
+}
+
+/// A login that fails is reported without what its command printed or its files hold.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_login_of_this_machine_is_unknown_and_shows_no_secret() {
+    let desk = desk(Login::Process).await;
+    let key = &desk.key.1;
+    for (case, text) in [
+        ("a command that fails", format!("[default]\ncredential_process = echo {key} >&2; echo {key}; exit 3\n")),
+        ("a command that prints something else", format!("[default]\ncredential_process = echo {key}\n")),
+        ("a file that cannot be parsed", format!("[default]\nregion = us-east-1\n[profile\n{key} = {key}\n")),
+        ("half a key", format!("[default]\naws_secret_access_key = {key}\n")),
+    ] {
+        std::fs::write(desk.path("home/.aws/config"), text).unwrap();
+        assert_eq!(desk.verdict(case), OWN, "case: {case}");
         desk.run(case, &["explain", FINDING]);
         desk.run(case, &["doctor"]);
         desk.assert_files_clean(case);

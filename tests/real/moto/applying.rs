@@ -14,12 +14,12 @@ use crate::support::crds::install_crd;
 use crate::support::http::Request;
 use crate::support::real::{Connection, RealServer, User};
 
-const NAMESPACE: &str = "openshift-machine-api";
+pub(super) const NAMESPACE: &str = "openshift-machine-api";
 const SETS: &str = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machinesets";
 const TOKEN: &str = "aGVhZGVy.e30.Y2FuYXJ5LXNpZ25hdHVyZQ";
 
 /// A definition of MachineSets that takes any field, with a status of its own.
-fn definition() -> String {
+pub(super) fn definition() -> String {
     let any = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -36,7 +36,7 @@ fn definition() -> String {
     .to_string()
 }
 
-fn machine_set(instance_type: &str) -> Value {
+pub(super) fn machine_set(instance_type: &str) -> Value {
     let provider = json!({
         "apiVersion": "machine.openshift.io/v1beta1", "kind": "AWSMachineProviderConfig",
         "instanceType": instance_type, "placement": { "region": "us-east-1" },
@@ -48,7 +48,7 @@ fn machine_set(instance_type: &str) -> Value {
     })
 }
 
-fn named(kind: &str, namespace: Option<&str>, name: &str, more: Value) -> Value {
+pub(super) fn named(kind: &str, namespace: Option<&str>, name: &str, more: Value) -> Value {
     let mut object = json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": namespace } });
     object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     object
@@ -71,15 +71,19 @@ async fn seed(at: &Connection, server: &RealServer, endpoint: &str, authority: &
     )
     .await;
     let endpoints = json!([{ "name": "ec2", "url": endpoint }, { "name": "sts", "url": endpoint }]);
-    let aws = json!({ "region": "us-east-1", "serviceEndpoints": endpoints });
+    set_platform(at, json!({ "region": "us-east-1", "serviceEndpoints": endpoints })).await;
+    for (name, ..) in TYPES {
+        create(at, machine_set(name)).await;
+    }
+}
+
+/// Says in the status of the Infrastructure that the cluster is in AWS.
+pub(super) async fn set_platform(at: &Connection, aws: Value) {
     let status = json!({ "status": { "platformStatus": { "type": "AWS", "aws": aws } } });
     let path = "/apis/config.openshift.io/v1/infrastructures/cluster/status";
     let patch = Request::new(Method::PATCH, path).json("application/merge-patch+json", status);
     let patched = at.send(&patch).await.unwrap();
     assert_eq!(patched.status, 200, "{}", patched.body);
-    for (name, ..) in TYPES {
-        create(at, machine_set(name)).await;
-    }
 }
 
 /// Runs the binary with the variables of an annotating pod, in a folder of its own.
@@ -91,7 +95,7 @@ fn trueup(folder: &Path, args: &[&str]) -> Output {
     tokio::task::block_in_place(|| command.output().unwrap())
 }
 
-fn said(output: &Output) -> String {
+pub(super) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 

@@ -5,6 +5,7 @@
 
 mod applying;
 mod own_login;
+mod role_trial;
 mod server;
 
 use std::collections::BTreeSet;

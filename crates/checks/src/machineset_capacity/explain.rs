@@ -135,8 +135,8 @@ fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>)
     let mut lines = Vec::new();
     if let Some(pod) = &seen.pod {
         let message = format!(
-            "its token {token_file} is in the pod: whether AWS accepts it for the role is not tried from here, and types are \
-             looked up with this machine's own login"
+            "its token {token_file} is in the pod: whether AWS accepts it for the role is tried on request only (--probe), and \
+             types are looked up with this machine's own login"
         );
         lines.push(line(message, seen.object.clone(), &seen.field));
         lines.extend(pod_evidence(pod, role, seen, ruling));
