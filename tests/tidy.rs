@@ -90,6 +90,11 @@ fn each_rule_finds_a_breach_made_on_purpose() {
             "permit of the egress policy",
         ),
         (
+            "a login without our client",
+            file("crates/fleet/src/x.rs", "async fn f() { aws_config::load_from_env().await; }\n"),
+            "permit of the egress policy",
+        ),
+        (
             "a host of a cluster as the user's",
             file("crates/fleet/src/x.rs", "fn f() { HttpSettings::new(Egress::user_named()); }\n"),
             "hosts that the user named",

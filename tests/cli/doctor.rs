@@ -45,7 +45,7 @@ ok config       neither XDG_CONFIG_HOME nor HOME is set; using defaults
 !! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
 ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! kubeconfig   $TMP/none: cannot be read (entity not found); check the path and its permissions; or use --from
-ok aws          no role or profile on this machine; the credentials Secret of each MachineSet is used
+ok aws          no AWS login on this machine; the credentials Secret of each MachineSet is used
 ----- stderr
 ----- exit 3
 "##);
@@ -57,6 +57,7 @@ fn doctor(dir: &tempfile::TempDir, args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_trueup"))
         .env_clear()
         .env("HOME", dir.path().join("home"))
+        .env("AWS_EC2_METADATA_DISABLED", "true")
         .args(["doctor", "--from", tmp])
         .args(args)
         .output()

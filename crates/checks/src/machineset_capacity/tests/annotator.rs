@@ -350,7 +350,7 @@ fn only_the_named_workload_is_asked_for_and_a_token_in_a_pod_is_not_tried() {
         .filter(|one| (one.object.as_str(), one.field.as_str()) == place)
         .map(|one| one.message.as_str())
         .collect();
-    assert!(of_pod.len() == 2 && of_pod[0].contains(ROLE) && of_pod[1].contains("not tried from here"), "{of_pod:?}");
+    assert!(of_pod.len() == 2 && of_pod[0].contains(ROLE) && of_pod[1].contains("tried on request only"), "{of_pod:?}");
 }
 
 /// What is unknown says which variable of which object nobody can see.

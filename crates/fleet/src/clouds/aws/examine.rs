@@ -97,40 +97,11 @@ mod tests {
         lines
     }
 
+    type Case = (&'static str, Vec<(&'static str, &'static str)>, &'static [&'static str]);
+
     #[tokio::test]
-    async fn each_step_is_reported_with_its_result_and_what_to_change() {
-        let role = ("AWS_ROLE_ARN", ROLE);
-        type Case = (&'static str, Vec<(&'static str, &'static str)>, &'static [&'static str]);
-        let cases: [Case; 8] = [
-            (
-                "nothing",
-                vec![],
-                &["ok no AWS login on this machine; the credentials Secret of each MachineSet is used"],
-            ),
-            (
-                "IRSA",
-                vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "$HOME/token")],
-                &[
-                    "ok environment: web identity of arn:aws:iam::123456789012:role/annotator",
-                    "ok STS in us-east-1 returned arn:aws:sts::123456789012:assumed-role/annotator/trueup",
-                ],
-            ),
-            (
-                "the role set by hand",
-                vec![role],
-                &["!! denied: AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing; AWS_ROLE_ARN is set by \
-                   hand, so the EKS webhook injected nothing: take it out of the pod's spec and annotate the \
-                   ServiceAccount with eks.amazonaws.com/role-arn, or set both"],
-            ),
-            (
-                "no token there",
-                vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "$HOME/none")],
-                &[
-                    "ok environment: web identity of arn:aws:iam::123456789012:role/annotator",
-                    "!! token-unreadable: the web identity token $HOME/none: the file does not exist on this machine; mount the \
-                     service account token there, or run where it is mounted",
-                ],
-            ),
+    async fn the_login_of_this_machine_is_reported_with_its_source_and_what_to_change() {
+        let cases: [Case; 4] = [
             (
                 "the user's own profile, shown as such",
                 vec![("AWS_PROFILE", "mine"), ("AWS_REGION", "eu-west-1")],
@@ -171,6 +142,45 @@ mod tests {
                     "ok this machine: the credentials of this container (ECS, EKS Pod Identity)",
                     "!! denied: the credentials of this container (ECS, EKS Pod Identity): they cannot be asked for; check \
                      AWS_CONTAINER_CREDENTIALS_FULL_URI and AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+                ],
+            ),
+        ];
+        for (case, env, expected) in cases {
+            assert_eq!(shown(&env).await, expected, "case: {case}");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_step_is_reported_with_its_result_and_what_to_change() {
+        let role = ("AWS_ROLE_ARN", ROLE);
+        let cases: [Case; 4] = [
+            (
+                "nothing",
+                vec![],
+                &["ok no AWS login on this machine; the credentials Secret of each MachineSet is used"],
+            ),
+            (
+                "IRSA",
+                vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "$HOME/token")],
+                &[
+                    "ok environment: web identity of arn:aws:iam::123456789012:role/annotator",
+                    "ok STS in us-east-1 returned arn:aws:sts::123456789012:assumed-role/annotator/trueup",
+                ],
+            ),
+            (
+                "the role set by hand",
+                vec![role],
+                &["!! denied: AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing; AWS_ROLE_ARN is set by \
+                   hand, so the EKS webhook injected nothing: take it out of the pod's spec and annotate the \
+                   ServiceAccount with eks.amazonaws.com/role-arn, or set both"],
+            ),
+            (
+                "no token there",
+                vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "$HOME/none")],
+                &[
+                    "ok environment: web identity of arn:aws:iam::123456789012:role/annotator",
+                    "!! token-unreadable: the web identity token $HOME/none: the file does not exist on this machine; mount the \
+                     service account token there, or run where it is mounted",
                 ],
             ),
         ];

@@ -38,7 +38,7 @@ pub struct RoleTrial<'t> {
     pub region: &'t str,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleTried {
     /// STS gives the role to such a token.

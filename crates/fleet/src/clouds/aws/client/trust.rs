@@ -87,7 +87,7 @@ fn principal(principal: &Value, claims: &Claims) -> Vec<String> {
     let federated = texts(&principal["Federated"]).into_iter();
     let shown = federated.map(|arn| {
         let provider = arn.split_once(PROVIDER).map_or(arn.as_str(), |(_, name)| name).to_owned();
-        compared("Principal.Federated", &[arn.clone()], "iss", &claims.issuer, provider == expected)
+        compared("Principal.Federated", std::slice::from_ref(&arn), "iss", &claims.issuer, provider == expected)
     });
     shown.collect()
 }

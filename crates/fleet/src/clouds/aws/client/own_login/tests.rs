@@ -308,30 +308,24 @@ async fn an_sso_login_is_refreshed_once_it_has_ended() {
     let refresh = json!({ "clientId": "c", "clientSecret": "canary-client", "refreshToken": "canary-refresh",
         "registrationExpiresAt": "2027-01-01T00:00:00Z" });
     let (good, ended) = (LATER, "2026-11-16T09:00:00Z");
-    let (portal, oidc) =
-        ("GET portal.sso.us-east-1.amazonaws.com/federation/credentials", "POST oidc.us-east-1.amazonaws.com/token");
+    const PORTAL: &str = "GET portal.sso.us-east-1.amazonaws.com/federation/credentials";
+    const OIDC: &str = "POST oidc.us-east-1.amazonaws.com/token";
+    type Case = (&'static str, String, Option<&'static str>, &'static str, &'static [&'static str]);
     let keys = "ASIASSO of your own profile \"sso\" (SSO)";
     let renew = "denied sso-login: your own profile \"sso\" (SSO): the SSO login has ended, or never was; run aws sso login \
                  --profile sso";
     let refused = "denied UnauthorizedException: your own profile \"sso\" (SSO): portal.sso.us-east-1.amazonaws.com: \
                    UnauthorizedException; run aws sso login --profile sso, and check sso_role_name";
-    let cases: [(&str, String, Option<&str>, &str, &[&str]); 4] = [
-        ("still good", sso_cache("canary-old", good, json!({})), Some("canary-old"), keys, &[portal]),
-        ("ended, refreshed", sso_cache("canary-old", ended, refresh), Some("canary-new"), keys, &[oidc, portal]),
+    let cases: [Case; 4] = [
+        ("still good", sso_cache("canary-old", good, json!({})), Some("canary-old"), keys, &[PORTAL]),
+        ("ended, refreshed", sso_cache("canary-old", ended, refresh), Some("canary-new"), keys, &[OIDC, PORTAL]),
         ("ended for good", sso_cache("canary-old", ended, json!({})), None, renew, &[]),
-        ("revoked", sso_cache("canary-old", good, json!({})), Some("another"), refused, &[portal]),
+        ("revoked", sso_cache("canary-old", good, json!({})), Some("another"), refused, &[PORTAL]),
     ];
     for (case, cached, refuses_all_but, expected, asked) in cases {
         let home = Home::new();
         home.write(CORP_LOGIN, &cached);
-        let servers = Servers {
-            refuses_all_but: refuses_all_but.map(|token| match token {
-                "canary-old" => "canary-old",
-                "canary-new" => "canary-new",
-                _ => "another",
-            }),
-            ..Servers::default()
-        };
+        let servers = Servers { refuses_all_but, ..Servers::default() };
         let login = home.login(&[("AWS_PROFILE", "sso")], servers.reach());
         assert_eq!(shown(login.keys().await), expected, "case: {case}");
         assert_eq!(servers.asked(), asked, "case: {case}");
@@ -356,10 +350,12 @@ async fn metadata_services_on_loopback_are_asked_where_the_user_named_them() {
     let proxies = || Proxies::of(|name| (name == "HTTP_PROXY").then_some("http://proxy.invalid:1"));
     let reach = || LoginReach::Network { proxies: proxies(), egress: Egress::default() };
     let container = "ASIAPOD of the credentials of this container (ECS, EKS Pod Identity)";
-    let cases: [(&str, &[(&str, &str)], &str); 2] =
-        [("instance", &instance, "ASIAINSTANCE of the role of this instance (IMDSv2)"), ("container", &pod, container)];
+    let cases: [(&str, Env<'_>, &str); 2] = [
+        ("instance", instance.to_vec(), "ASIAINSTANCE of the role of this instance (IMDSv2)"),
+        ("container", pod.to_vec(), container),
+    ];
     for (case, env, expected) in cases {
-        assert_eq!(shown(home.login(env, reach()).keys().await), expected, "case: {case}");
+        assert_eq!(shown(home.login(&env, reach()).keys().await), expected, "case: {case}");
     }
     let config = format!("[default]\nec2_metadata_service_endpoint = {url}\n");
     home.write(".aws/config", &config);
