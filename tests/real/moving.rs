@@ -95,14 +95,21 @@ async fn create_parts(at: &Connection) {
     }
 }
 
-/// The settings of a revision: with OIDC alone, or with the OAuth server alone.
-fn config(is_oidc: bool) -> Value {
+/// What a revision of kube-apiserver authenticates with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Oidc,
+    OAuth,
+}
+
+/// The settings of a revision.
+fn config(mode: Mode) -> Value {
     let plugins = json!([
         "authorization.openshift.io/RestrictSubjectBindings",
         "authorization.openshift.io/ValidateRoleBindingRestriction"
     ]);
     let resources = "/etc/kubernetes/static-pod-resources";
-    if is_oidc {
+    if mode == Mode::Oidc {
         let file = format!("{resources}/configmaps/auth-config/auth-config.json");
         json!({"apiServerArguments": {"authentication-config": [file], "disable-admission-plugins": plugins},
             "authConfig": {"oauthMetadataFile": ""}})
@@ -118,12 +125,12 @@ fn config_map(namespace: &str, name: &str, data: Value) -> Value {
 }
 
 /// What kube-apiserver's operator does: its settings, a revision, and the node on it.
-async fn roll_out(at: &Connection, revision: i64, is_oidc: bool) {
-    let settings = config(is_oidc);
+async fn roll_out(at: &Connection, revision: i64, mode: Mode) {
+    let settings = config(mode);
     patch(at, SERVERS, MERGE, json!({"spec": {"observedConfig": null}})).await;
     patch(at, SERVERS, MERGE, json!({"spec": {"observedConfig": settings}})).await;
     create(at, config_map(KAS, &format!("config-{revision}"), json!({"config.yaml": settings.to_string()}))).await;
-    if is_oidc {
+    if mode == Mode::Oidc {
         let copied = get(at, &format!("/api/v1/namespaces/{KAS}/configmaps/auth-config")).await.expect("it was copied");
         create(at, config_map(KAS, &format!("auth-config-{revision}"), copied["data"].clone())).await;
     }
@@ -168,7 +175,7 @@ async fn furnish(at: &Connection, server: &RealServer) {
     patch(at, AUTHENTICATION, MERGE, spec).await;
     let status = json!({"status": {"integratedOAuthMetadata": {"name": "oauth-openshift"}}});
     patch(at, &format!("{AUTHENTICATION}/status"), MERGE, status).await;
-    roll_out(at, 8, false).await;
+    roll_out(at, 8, Mode::OAuth).await;
 }
 
 const ON: [&str; 4] = ["--kubeconfig", "$TMP/kubeconfig", "--config", "$TMP/config.toml"];
@@ -227,7 +234,7 @@ async fn the_move_to_oidc_and_back_is_judged_and_our_part_of_it_applied() {
     let (_, _, plan) = troubles(&desk);
     assert_eq!(verbs(&plan), ["apply openshift-kube-apiserver/auth-config"]);
     apply(&desk, &plan);
-    roll_out(&at, 9, true).await;
+    roll_out(&at, 9, Mode::Oidc).await;
     let (code, found, plan) = troubles(&desk);
     assert_eq!(found.len(), PARTS.len() + 2, "the OAuth servers and kube-apiserver's two copies: {found:#?}");
     assert!(found.iter().all(|line| line.ends_with(" leftover")), "{found:#?}");
@@ -254,7 +261,7 @@ async fn the_move_to_oidc_and_back_is_judged_and_our_part_of_it_applied() {
     let webhook = json!({"spec": {"webhookTokenAuthenticator": {"kubeConfig": {"name": WEBHOOK}}}});
     patch(&at, AUTHENTICATION, MERGE, webhook).await;
     copy_for_oauth(&at).await;
-    roll_out(&at, 10, false).await;
+    roll_out(&at, 10, Mode::OAuth).await;
     let (code, found, _) = troubles(&desk);
     assert_eq!((code, found), (Some(0), Vec::new()), "healthy OAuth again");
 }
@@ -310,7 +317,7 @@ async fn a_token_is_reviewed_by_the_server_that_takes_it() {
     assert_eq!((code, &other["review"]["differs"]), (Some(3), &json!(["groups"])), "{other}");
     assert_eq!(other["groups"], json!(["corp:dev"]), "{other}");
 
-    // A token of somebody else: neither takes it.
+    // A token of another issuer: neither takes it.
     let stranger = Issuer::start().await.token("", &json!({"sub": "jane"}));
     std::fs::write(desk.path("token"), &stranger).unwrap();
     let args = ["oidc", "login", "--claims", "$TMP/token", "--review", "-o", "json", "--kubeconfig", "$TMP/kubeconfig"];
