@@ -89,7 +89,7 @@ fn the_demo_account_is_read_and_its_key_is_never_shown() {
         format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr))
     };
     let fit = run(&["doctor"], key.trim_end_matches(')'));
-    assert!(fit.contains("try is account 7f4c1d0be5a34a0c9d2e6b8f01a3c5d7: 37 resources in "), "{fit}");
+    assert!(fit.contains("try is account 7f4c1d0be5a34a0c9d2e6b8f01a3c5d7: 48 resources in "), "{fit}");
     let unfit = run(&["doctor"], "canary-key");
     assert!(unfit.contains("BXNIM0415E: Provided API key could not be found.") && !unfit.contains("canary"), "{unfit}");
     let plan = run(&["plan", "--domain", "powervs-tags", "-o", "json", "--settle", "0s"], key.trim_end_matches(')'));
