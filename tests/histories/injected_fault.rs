@@ -182,7 +182,12 @@ impl World {
         asked: &Asked,
         fault: Option<InjectedFault>,
     ) -> Answer {
-        if fault.is_none() && *asked == Asked::Review {
+        // A stale replica and a lost group do not change what a review says.
+        let is_answered = match &fault {
+            None | Some(InjectedFault::GroupLost | InjectedFault::At(FaultAction::StaleReplica { .. })) => true,
+            Some(InjectedFault::At(_) | InjectedFault::Late) => false,
+        };
+        if is_answered && *asked == Asked::Review {
             return self.review(who, site);
         }
         let now = self.now();

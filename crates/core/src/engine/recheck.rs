@@ -55,11 +55,16 @@ pub fn scan_reference(action: &Action, current: Current<'_>) -> ReferenceScan {
         return ReferenceScan::Unknown(format!("{} is not connected", action.cluster));
     };
     let unread = current.fresh.unread_list(action, cluster);
+    // Whatever a check says of an object that is gone or going: where a list is missing, a reference may be in it.
+    let nothing = || match current.fresh.gap_among(&rests_on_today(action, current.names)) {
+        Some(why) => ReferenceScan::Unknown(why),
+        None => ReferenceScan::Nothing,
+    };
     match (finding_of(action, cluster, current.fresh), unread) {
-        (None, None) => ReferenceScan::Nothing,
+        (None, None) => nothing(),
         (None, Some(finding)) => ReferenceScan::Unknown(finding.summary.clone()),
         (Some(finding), _) => match finding.state {
-            State::Match | State::Extra => ReferenceScan::Nothing,
+            State::Match | State::Extra => nothing(),
             State::Unknown => ReferenceScan::Unknown(finding.summary.clone()),
             State::Missing | State::Drift | State::Stale | State::Error | State::Blocked => {
                 ReferenceScan::Referenced(finding.summary.clone())
@@ -149,12 +154,17 @@ pub(super) fn preview_difference(action: &Action, current: Current<'_>) -> Optio
 
 /// Whether the file names every collection the action rests on now, under today's names of their clusters.
 fn rests_on_all(action: &Action, now: &Action, names: &BTreeMap<String, ClusterName>) -> bool {
+    let named = rests_on_today(action, names);
+    now.rests_on.iter().all(|needed| named.contains(needed))
+}
+
+/// The collections the file says an action rests on, under today's names of their clusters.
+fn rests_on_today(action: &Action, names: &BTreeMap<String, ClusterName>) -> BTreeSet<CollectionRef> {
     let today = |named: &CollectionRef| {
         let cluster = names.get(&named.cluster).map_or_else(|| named.cluster.clone(), ToString::to_string);
         CollectionRef { cluster, ..named.clone() }
     };
-    let named: BTreeSet<CollectionRef> = action.rests_on.iter().map(today).collect();
-    now.rests_on.iter().all(|needed| named.contains(needed))
+    action.rests_on.iter().map(today).collect()
 }
 
 /// Whether the file lets the action wait for everything it has to wait for now.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::is_same_write;
-use crate::engine::build::{PlanInput, build_with};
+use crate::engine::build::{Observed, PlanInput, build_with};
 use crate::engine::canonical::NotCanonical;
 use crate::engine::gate::{BrakeMode, Group};
 use crate::engine::plan::{Action, Finding, Plan};
+use crate::engine::rests_on::CollectionRef;
 use crate::world::ClusterName;
 
 /// A plan built from the live world, never read from a file. The brake has neither blocked nor raised anything in it: it is
@@ -20,6 +21,8 @@ pub struct FreshPlan {
     pub(in crate::engine) managed: BTreeMap<Group, u64>,
     /// The findings whose subject is a whole list.
     whole_lists: BTreeSet<String>,
+    /// The collections that are not known completely, with the reason.
+    gaps: BTreeMap<CollectionRef, String>,
 }
 
 /// Builds the plan an action is judged by again: the same builder, the current conditions.
@@ -30,7 +33,12 @@ pub fn build_fresh(input: &PlanInput<'_>) -> Result<FreshPlan, NotCanonical> {
     let built = build_with(input, BrakeMode::Off)?;
     let whole = input.judged.iter().map(|judged| &judged.subject).filter(|subject| subject.is_whole_list());
     let whole_lists = whole.map(ToString::to_string).collect();
-    Ok(FreshPlan { plan: built.plan, groups: built.groups, managed: built.managed, whole_lists })
+    let gap = |observed: &Observed<'_>| {
+        let gap = observed.completeness.gap()?;
+        Some((CollectionRef::from(observed.id), format!("{}: {gap}", observed.id.resource.path())))
+    };
+    let gaps = input.observed.iter().filter_map(gap).collect();
+    Ok(FreshPlan { plan: built.plan, groups: built.groups, managed: built.managed, whole_lists, gaps })
 }
 
 impl FreshPlan {
@@ -45,6 +53,12 @@ impl FreshPlan {
 
     pub(super) fn action(&self, id: &str) -> Option<&Action> {
         self.plan.actions.iter().find(|action| action.id == id)
+    }
+
+    /// Why one of these collections is not known completely.
+    pub(super) fn gap_among(&self, collections: &BTreeSet<CollectionRef>) -> Option<String> {
+        let gap = collections.iter().find_map(|collection| Some((&collection.cluster, self.gaps.get(collection)?)));
+        gap.map(|(cluster, why)| format!("{cluster} {why}"))
     }
 
     /// The finding that says that not every object of the action's kind could be read.

@@ -3,9 +3,9 @@
 use super::*;
 use crate::engine::action::{Blocked, GateName, SourceBinding};
 use crate::engine::change::{Change, MetadataChange};
-use crate::engine::testing::{finding, given, label};
+use crate::engine::testing::{Given, finding, given, label};
 use crate::engine::tier::Tier;
-use crate::world::{ResourceVersion, Uid};
+use crate::world::{Completeness, Gap, GapCause, ResourceVersion, Uid};
 
 fn undo_action() -> Action {
     let mut action = given().finding(finding("a").deletes()).plan().actions.remove(0);
@@ -75,4 +75,27 @@ fn a_copy_whose_source_is_another_one_now_differs_by_its_source() {
     assert_eq!(again("u1", "5"), RecheckResult::Same);
     assert_eq!(again("u1", "6"), RecheckResult::Differs(Difference::Source));
     assert_eq!(again("u2", "5"), RecheckResult::Differs(Difference::Source));
+}
+
+#[test]
+fn a_scan_finds_nothing_only_where_every_list_was_read() {
+    let names: BTreeMap<String, ClusterName> = [("guest-a".to_owned(), ClusterName::new("guest-a"))].into();
+    let plan = given().finding(finding("a").deletes()).plan();
+    let scan = |given: Given| {
+        let fresh = given.fresh();
+        scan_reference(&plan.actions[0], Current { names: &names, fresh: &fresh, undo: &[] })
+    };
+    let gap = Gap::new(GapCause::Forbidden, "listing secrets is forbidden");
+    let unread = |mut given: Given| {
+        given.observed[0].1 = Completeness::Unknown { gap: gap.clone() };
+        given
+    };
+    let unknown = || ReferenceScan::Unknown("guest-a v1/secrets: listing secrets is forbidden".to_owned());
+    // The object is gone; it is going, or there again without a reference; something refers to it.
+    let still = || given().finding(finding("a").state(State::Match));
+    let missing = || given().finding(finding("a").state(State::Missing));
+    let referenced = || ReferenceScan::Referenced("nothing refers to it".to_owned());
+    assert_eq!((scan(given()), scan(unread(given()))), (ReferenceScan::Nothing, unknown()));
+    assert_eq!((scan(still()), scan(unread(still()))), (ReferenceScan::Nothing, unknown()));
+    assert_eq!((scan(missing()), scan(unread(missing()))), (referenced(), referenced()));
 }
