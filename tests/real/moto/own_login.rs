@@ -74,7 +74,7 @@ impl Users {
         };
         Keys {
             access_key_id: between("AccessKeyId"),
-            secret_access_key: SecretText::new(&between("SecretAccessKey")),
+            secret_access_key: SecretText::new(between("SecretAccessKey")),
             session_token: None,
             expires: None,
         }
@@ -196,7 +196,8 @@ async fn keys_of_an_instance_and_of_a_container_find_types() {
     let keys = Users::new(&moto).add("node").await;
     let (_server, url) = metadata(&keys).await;
     let task = format!("{url}/task/credentials");
-    let cases: [(&str, &[(&str, &str)], &str); 2] = [
+    type Env<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(&str, Env<'_>, &str); 2] = [
         ("IMDSv2", &[("AWS_EC2_METADATA_SERVICE_ENDPOINT", &url)], "the role of this instance (IMDSv2)"),
         (
             "ECS",

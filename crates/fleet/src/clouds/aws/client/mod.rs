@@ -1,4 +1,4 @@
-//! The AWS APIs in use: caller identity (STS) and instance types (EC2). Read only.
+//! The AWS APIs in use: caller identity (STS), instance types (EC2) and, on request, a trust policy (IAM). Read only.
 //!
 //! ```text
 //! environment, Secret, own login ─► order (which credentials) ─► sts (keys) ─► ec2 (instance types) ─► catalogue (cache)
@@ -10,7 +10,7 @@
 //! - every failure has a class, a code, a sentence and a remedy, and none of them holds a key or a token.
 //!
 //! Why no SDK but aws-config: `aws-sdk-ec2` alone takes eight minutes and eight gigabytes to build
-//! (`docs/facts/irsa-machineset.md` section 11); three Query calls and one signature are all that is needed of it.
+//! (`docs/facts/irsa-machineset.md` section 11); a few Query calls and one signature are all that is needed of it.
 //!
 //! Elsewhere: what an annotation should say (`checks::machineset_capacity`).
 
