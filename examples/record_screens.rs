@@ -179,6 +179,7 @@ impl Recorder {
             | Task::Stop
             | Task::ReadObject { .. }
             | Task::Answer { .. }
+            | Task::FleetTable { .. }
             | Task::Need(_)
             | Task::Reconnect(_)
             | Task::Probe(_)

@@ -32,7 +32,7 @@ enum Known {
     },
     /// Another type than OIDC, or no provider.
     Other(String),
-    NotKnown(String),
+    Unread(String),
 }
 
 /// How long the provider's CA is valid.
@@ -50,7 +50,7 @@ pub fn identity_matrix(view: View<'_>, token: Option<&Token>) -> FleetTable {
     let usual: [Option<String>; 4] = std::array::from_fn(|column| {
         usual(known.iter().filter_map(|(_, one)| match one {
             Known::Provider { cells, .. } => Some(cells[column].as_str()),
-            Known::Other(_) | Known::NotKnown(_) => None,
+            Known::Other(_) | Known::Unread(_) => None,
         }))
     });
     let rows = known.into_iter().map(|(cluster, one)| row(cluster, one, &usual, view.now)).collect();
@@ -59,10 +59,10 @@ pub fn identity_matrix(view: View<'_>, token: Option<&Token>) -> FleetTable {
 }
 
 fn row(cluster: &Cluster, known: Known, usual: &[Option<String>; 4], now: Timestamp) -> FleetRow {
-    let knowledge = if matches!(known, Known::NotKnown(_)) { RowKnowledge::NotKnown } else { RowKnowledge::Known };
+    let knowledge = if matches!(known, Known::Unread(_)) { RowKnowledge::NotKnown } else { RowKnowledge::Known };
     let (cells, note) = match known {
         Known::Other(note) => (Vec::new(), note),
-        Known::NotKnown(why) => (Vec::new(), format!("? {why}")),
+        Known::Unread(why) => (Vec::new(), format!("? {why}")),
         Known::Provider { cells, ca, who } => {
             let compared = cells.into_iter().zip(usual).map(|(text, usual)| match usual {
                 Some(usual) if *usual != text => FleetCell::Odd(text),
@@ -101,17 +101,17 @@ fn ca_cell(ca: &CaEnd, now: Timestamp) -> FleetCell {
 /// Nothing where the cluster has neither an Authentication of its own nor a HostedCluster.
 fn of_cluster(view: View<'_>, cluster: &Cluster, token: Option<&Token>) -> Option<Known> {
     if let Some(found) = HostedContext::of_guest(view, &cluster.name) {
-        return Some(found.map_or_else(|gap| Known::NotKnown(gap.message), |context| of_hosted(&context, token)));
+        return Some(found.map_or_else(|gap| Known::Unread(gap.message), |context| of_hosted(&context, token)));
     }
     let Some(context) = CheckContext::of(view, &cluster.name) else {
         return match &cluster.link {
             Link::Failed { gap } | Link::Degraded { gap, .. } | Link::AuthExpired { gap, .. } => {
-                Some(Known::NotKnown(gap.message.clone()))
+                Some(Known::Unread(gap.message.clone()))
             }
             Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
         };
     };
-    let missing = |what: &str, gap: &Gap| Known::NotKnown(format!("{what}: {gap}"));
+    let missing = |what: &str, gap: &Gap| Known::Unread(format!("{what}: {gap}"));
     let authentication = match context.authentication.known() {
         Err(gap) => return Some(missing("Authentication", &gap)),
         Ok(None) => return Some(Known::Other("no Authentication/cluster".to_owned())),
@@ -131,8 +131,8 @@ fn of_cluster(view: View<'_>, cluster: &Cluster, token: Option<&Token>) -> Optio
 fn of_hosted(context: &HostedContext<'_>, token: Option<&Token>) -> Known {
     match &context.cluster.block {
         AuthBlock::Absent => Known::Other("type IntegratedOAuth".to_owned()),
-        AuthBlock::TypeEmpty => Known::NotKnown("spec.configuration.authentication has no type".to_owned()),
-        AuthBlock::Unreadable(why) => Known::NotKnown(format!("spec.configuration.authentication: {why}")),
+        AuthBlock::TypeEmpty => Known::Unread("spec.configuration.authentication has no type".to_owned()),
+        AuthBlock::Unreadable(why) => Known::Unread(format!("spec.configuration.authentication: {why}")),
         AuthBlock::Given(candidate) => {
             let ca = |name: &str| match context.ca_bundle(name).known() {
                 Err(_) => CaEnd::NotKnown("not read"),
