@@ -160,7 +160,7 @@ async fn define(at: &Connection, group: &str, kind: &str) {
 }
 
 /// Healthy OAuth with a provider listed.
-async fn furnish(at: &Connection, server: &RealServer) {
+async fn seed_oauth(at: &Connection, server: &RealServer) {
     seed(at, server).await;
     for name in ["openshift-authentication", "openshift-oauth-apiserver"] {
         create(at, json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await;
@@ -208,7 +208,7 @@ fn verbs(plan: &Plan) -> Vec<String> {
 async fn the_move_to_oidc_and_back_is_judged_and_our_part_of_it_applied() {
     let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else { return };
     let at = server.connect(User::Admin);
-    furnish(&at, &server).await;
+    seed_oauth(&at, &server).await;
     let desk = Desk::with(&inline_kubeconfig(&server, "ocp", "admin"));
     std::fs::write(desk.path("config.toml"), "[domains.external-oidc]\nmanage = true\n").unwrap();
     let (code, found, _) = troubles(&desk);

@@ -96,7 +96,7 @@ fn patch() -> impl Strategy<Value = (&'static str, Value)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn the_demo_never_panics_on_patches(
