@@ -101,7 +101,7 @@ async fn a_kubeconfig_is_followed_through_the_stages_of_capt() {
 
     workload.make_target(&at, &text).await;
     assert_eq!(judged(&desk, &workload, "copy").0, "fresh");
-    let deleted = at.send(&Request::new(Method::DELETE, &workload.target_path())).await.unwrap();
+    let deleted = at.send(&Request::new(Method::DELETE, workload.target_path())).await.unwrap();
     assert_eq!(deleted.status, 200, "{}", deleted.body);
     assert_eq!(judged(&desk, &workload, "copy").0, "waiting stage-copy", "what is deleted is copied again");
 }
