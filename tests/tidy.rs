@@ -42,7 +42,7 @@ fn the_coverage_of_the_founding_documents_names_files_and_tests_that_exist() {
     let page = std::fs::read_to_string(root().join("docs/coverage.md")).unwrap();
     let files = sources(&["src", "tests"]);
     let functions = files.iter().flat_map(|file| coverage::functions(&file.text)).collect();
-    let breaches = coverage::breaches(&page, &root(), &functions);
+    let breaches = coverage::breaches(&page, root(), &functions);
     assert!(breaches.is_empty(), "{}", breaches.join("\n"));
 }
 

@@ -123,7 +123,7 @@ fn each_fault_of_the_page_is_found() {
     ];
     let known = BTreeSet::from(["known".to_owned()]);
     for (case, page, expected) in cases {
-        let found = breaches(&page, &super::root(), &known);
+        let found = breaches(&page, super::root(), &known);
         match expected {
             "" => assert_eq!(found, [""; 0], "case: {case}"),
             _ => assert!(found.iter().any(|one| one.contains(expected)), "case: {case}: {found:?}"),

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::eks::{self, Access};
-use super::guest::put;
+use super::guest::{ObjectHandle, put};
 use super::kinds::{CAPT, CAPT_INFRASTRUCTURE, CLUSTER_API, TERRAFORM};
 use super::objects;
 use super::seeded_rng::SeededRng;
@@ -41,9 +41,10 @@ pub fn seed(sim: &SimCluster, access: &Access, start: Timestamp) {
         object["status"] = json!({ "phase": phase });
         put(sim, ago(CLUSTER_AGE), object);
     }
+    let since = objects::api_time(ago(APPLY_AGE));
     let conditions = json!([
-        { "type": "Synced", "status": "True", "reason": "ReconcileSuccess", "lastTransitionTime": objects::api_time(ago(APPLY_AGE)) },
-        { "type": "Ready", "status": "False", "reason": "Creating", "message": "terraform apply is running", "lastTransitionTime": objects::api_time(ago(APPLY_AGE)) },
+        objects::condition("Synced", "True", "ReconcileSuccess", "", &since),
+        objects::condition("Ready", "False", "Creating", "terraform apply is running", &since),
     ]);
     put(sim, ago(APPLY_AGE), workspace(&conditions));
     let apply = json!({
@@ -51,7 +52,7 @@ pub fn seed(sim: &SimCluster, access: &Access, start: Timestamp) {
         "metadata": { "namespace": access.namespace, "name": format!("{NAME}-kubeconfig-apply") },
         "spec": { "templateRef": { "name": "eks-kubeconfig-template" } },
         "status": { "applied": true, "workspaceName": workspace_name(), "conditions": [
-            { "type": "Synced", "status": "True", "reason": "Applied", "lastTransitionTime": objects::api_time(ago(APPLY_AGE)) },
+            objects::condition("Synced", "True", "Applied", "", &since),
         ] },
     });
     put(sim, ago(APPLY_AGE), apply);
@@ -62,13 +63,9 @@ pub fn step(sim: &SimCluster, access: &Access, rng: &mut SeededRng, tick: u64) {
     let now = sim.now();
     match tick {
         READY_TICK => {
-            let ready = |object: &mut Value| {
-                for condition in object["status"]["conditions"].as_array_mut().into_iter().flatten() {
-                    condition["status"] = "True".into();
-                }
-            };
-            sim.with(|server, _| server.edit(now, TERRAFORM, "Workspace", &workspace_name(), ready))
-                .expect("the Workspace was seeded");
+            let ready = objects::condition("Ready", "True", "Available", "", &objects::api_time(now));
+            ObjectHandle::of(sim, (TERRAFORM, "Workspace"), workspace_name())
+                .edit(now, |object| objects::set_condition(object, ready));
         }
         OUTPUTS_TICK => put(sim, now, eks::source(access, &access.kubeconfig(rng, now))),
         COPIED_TICK => finish(sim, access, now),
@@ -76,22 +73,24 @@ pub fn step(sim: &SimCluster, access: &Access, rng: &mut SeededRng, tick: u64) {
     }
 }
 
-/// The controller copies the kubeconfig; the cluster has an endpoint and is up.
+/// The controller copies the kubeconfig; the cluster has an endpoint and is up. What users deleted stays deleted.
 fn finish(sim: &SimCluster, access: &Access, now: Timestamp) {
     let mut objects = eks::cluster_objects(access).into_iter();
     for (api_version, kind) in [(CLUSTER_API, "Cluster"), (CAPT, "CAPTControlPlane")] {
         let wanted = objects.next().unwrap_or_default();
         let up = |object: &mut Value| {
-            object["spec"] = wanted["spec"].clone();
-            object["status"] = wanted["status"].clone();
+            for field in ["spec", "status"] {
+                *objects::field_mut(object, &[field]) = wanted[field].clone();
+            }
         };
-        let key = format!("{}/{NAME}", access.namespace);
-        sim.with(|server, _| server.edit(now, api_version, kind, &key, up)).expect("both objects were seeded");
+        ObjectHandle::of(sim, (api_version, kind), format!("{}/{NAME}", access.namespace)).edit(now, up);
     }
     objects.for_each(|object| put(sim, now, object));
     let source = eks::handle(sim, &eks::source(access, "")).get();
     let Some(value) = source.map(|source| source["data"]["kubeconfig"].clone()) else { return };
-    let mut target = eks::target(access, &eks::plane_uid(sim, access), "");
+    let plane = ObjectHandle::of(sim, (CAPT, "CAPTControlPlane"), format!("{}/{NAME}", access.namespace)).get();
+    let Some(uid) = plane.as_ref().and_then(|plane| plane["metadata"]["uid"].as_str()) else { return };
+    let mut target = eks::target(access, uid, "");
     target["data"]["value"] = value;
     put(sim, now, target);
 }

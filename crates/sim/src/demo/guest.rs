@@ -95,7 +95,12 @@ impl<'s> ObjectHandle<'s> {
 
     /// Returns the handle of a Secret.
     pub fn secret(sim: &'s SimCluster, namespace: &str, name: &str) -> Self {
-        Self { sim, api_version: "v1", kind: "Secret", key: format!("{namespace}/{name}") }
+        Self::of(sim, ("v1", "Secret"), format!("{namespace}/{name}"))
+    }
+
+    /// Returns the handle of an object of any kind.
+    pub fn of(sim: &'s SimCluster, (api_version, kind): (&'static str, &'static str), key: String) -> Self {
+        Self { sim, api_version, kind, key }
     }
 
     pub fn get(&self) -> Option<Value> {

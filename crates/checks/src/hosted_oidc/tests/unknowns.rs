@@ -9,64 +9,34 @@ fn marked() -> Given {
     given().has(secret("s").oidc()).has(config_map("c").oidc()).has(secret("mine")).has(config_map("mine"))
 }
 
-/// Piece, given, Secret, ConfigMap.
-type MissingPiece = (&'static str, Given, &'static str, &'static str);
-
-fn missing_pieces() -> Vec<MissingPiece> {
+#[test]
+fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign() {
     let config = "config.openshift.io/v1";
     let hypershift = "hypershift.openshift.io/v1beta1";
-    vec![
+    let cut = |of: &str, entry: &str| marked().incomplete(of, entry);
+    // Piece, given, Secret, ConfigMap.
+    let cases = [
         ("nothing is missing", marked(), CERTAIN, CERTAIN),
-        (
-            "control planes",
-            marked().incomplete("mgmt", &format!("{hypershift}/hostedcontrolplanes")),
-            INCOMPLETE,
-            INCOMPLETE,
-        ),
-        (
-            "HostedClusters",
-            marked().incomplete("mgmt", &format!("{hypershift}/hostedclusters")),
-            INCOMPLETE,
-            INCOMPLETE,
-        ),
+        ("control planes", cut("mgmt", &format!("{hypershift}/hostedcontrolplanes")), INCOMPLETE, INCOMPLETE),
+        ("HostedClusters", cut("mgmt", &format!("{hypershift}/hostedclusters")), INCOMPLETE, INCOMPLETE),
         (
             "HostedClusters of another namespace",
-            marked().incomplete("mgmt", &format!("{hypershift}/hostedclusters@elsewhere")),
+            cut("mgmt", &format!("{hypershift}/hostedclusters@elsewhere")),
             INCOMPLETE,
             INCOMPLETE,
         ),
-        (
-            "Authentication",
-            marked().incomplete("guest-a", &format!("{config}/authentications")),
-            INCOMPLETE,
-            INCOMPLETE,
-        ),
-        ("OAuth", marked().incomplete("guest-a", &format!("{config}/oauths")), INCOMPLETE, INCOMPLETE),
-        ("APIServer", marked().incomplete("guest-a", &format!("{config}/apiservers")), INCOMPLETE, INCOMPLETE),
-        ("Proxy", marked().incomplete("guest-a", &format!("{config}/proxies")), CERTAIN, INCOMPLETE),
-        ("Image", marked().incomplete("guest-a", &format!("{config}/images")), CERTAIN, INCOMPLETE),
-        ("Infrastructure", marked().incomplete("guest-a", &format!("{config}/infrastructures")), CERTAIN, CERTAIN),
-        ("the guest's Secrets", marked().incomplete("guest-a", "v1/secrets@openshift-config"), "unknown", CERTAIN),
-        ("all the guest's Secrets", marked().incomplete("guest-a", "v1/secrets"), "unknown", CERTAIN),
-        ("other Secrets of the guest", marked().incomplete("guest-a", "v1/secrets@elsewhere"), CERTAIN, CERTAIN),
-        (
-            "the guest's ConfigMaps",
-            marked().incomplete("guest-a", "v1/configmaps@openshift-config"),
-            CERTAIN,
-            "unknown",
-        ),
-        (
-            "the console's ConfigMaps",
-            marked().incomplete("guest-a", "v1/configmaps@openshift-console"),
-            CERTAIN,
-            CERTAIN,
-        ),
-        (
-            "the sources",
-            marked().incomplete("mgmt", "v1/secrets").incomplete("mgmt", "v1/configmaps"),
-            INCOMPLETE,
-            CERTAIN,
-        ),
+        ("Authentication", cut("guest-a", &format!("{config}/authentications")), INCOMPLETE, INCOMPLETE),
+        ("OAuth", cut("guest-a", &format!("{config}/oauths")), INCOMPLETE, INCOMPLETE),
+        ("APIServer", cut("guest-a", &format!("{config}/apiservers")), INCOMPLETE, INCOMPLETE),
+        ("Proxy", cut("guest-a", &format!("{config}/proxies")), CERTAIN, INCOMPLETE),
+        ("Image", cut("guest-a", &format!("{config}/images")), CERTAIN, INCOMPLETE),
+        ("Infrastructure", cut("guest-a", &format!("{config}/infrastructures")), CERTAIN, CERTAIN),
+        ("the guest's Secrets", cut("guest-a", "v1/secrets@openshift-config"), "unknown", CERTAIN),
+        ("all the guest's Secrets", cut("guest-a", "v1/secrets"), "unknown", CERTAIN),
+        ("other Secrets of the guest", cut("guest-a", "v1/secrets@elsewhere"), CERTAIN, CERTAIN),
+        ("the guest's ConfigMaps", cut("guest-a", "v1/configmaps@openshift-config"), CERTAIN, "unknown"),
+        ("the console's ConfigMaps", cut("guest-a", "v1/configmaps@openshift-console"), CERTAIN, CERTAIN),
+        ("the sources", cut("mgmt", "v1/secrets").incomplete("mgmt", "v1/configmaps"), INCOMPLETE, CERTAIN),
         (
             "the control plane while its HostedCluster exists",
             marked().without("mgmt", "HostedControlPlane"),
@@ -78,12 +48,8 @@ fn missing_pieces() -> Vec<MissingPiece> {
         ("the guest", marked().unreachable("guest-a"), "unknown", "unknown"),
         ("a file of the guest", marked().unreadable_file("guest-a"), "unknown", "unknown"),
         ("a file of the management cluster", marked().unreadable_file("mgmt"), INCOMPLETE, INCOMPLETE),
-    ]
-}
-
-#[test]
-fn each_missing_piece_alone_makes_candidates_unknown_and_foreign_stays_foreign() {
-    for (case, given, secret, config_map) in missing_pieces() {
+    ];
+    for (case, given, secret, config_map) in cases {
         let judged = given.judged();
         assert_eq!(judged.about("Secret/s"), secret, "case: {case}");
         assert_eq!(judged.about("ConfigMap/c"), config_map, "case: {case}");
