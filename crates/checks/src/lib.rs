@@ -20,7 +20,7 @@ mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Pass, Probe, RuledSubject, Touched};
+pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Pass, Probe, RuledSubject, Touched, TouchedNamespace};
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
 pub use present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};

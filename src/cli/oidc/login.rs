@@ -15,7 +15,7 @@ use super::render::print_problems;
 use super::request::{Asked, judge};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
-use trueup_core::engine::text::printable_json;
+use trueup_core::engine::text::{Printable, printable_json};
 use trueup_core::files;
 use trueup_core::world::View;
 
@@ -60,7 +60,7 @@ fn show(
         ExplainFormat::Json => json(&answer, warnings)?,
         ExplainFormat::Table => table(context, &answer),
     };
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     match answer {
         Answer::Accepted(_) => Ok(0),
         Answer::Refused(_) | Answer::NotVerifiable(_) => Ok(NOT_ACCEPTED),

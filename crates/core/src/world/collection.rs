@@ -3,10 +3,11 @@
 //! Invariants:
 //! - a list older than one already seen is refused, so the view never travels back in time;
 //! - iteration is in key order, whatever order the facts came in;
+//! - the index holds exactly the items whose fact has a value for it;
 //! - absence is proven only while the collection is complete.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -18,6 +19,8 @@ use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 #[derive(Debug)]
 pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
+    /// Keys by [`Fact::index`].
+    index: BTreeMap<Box<str>, BTreeSet<Key>>,
     /// Bytes that the items count for.
     bytes: u64,
     completeness: Completeness,
@@ -85,7 +88,8 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        Self { items: BTreeMap::new(), bytes: 0, completeness: Completeness::Unknown { gap }, high_water: None }
+        let (items, index) = (BTreeMap::new(), BTreeMap::new());
+        Self { items, index, bytes: 0, completeness: Completeness::Unknown { gap }, high_water: None }
     }
 }
 
@@ -104,6 +108,12 @@ impl<F: Fact> Collection<F> {
     /// All facts in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &F)> {
         self.items.iter().map(|(key, weighed)| (key, &weighed.fact))
+    }
+
+    /// The facts with this value of [`Fact::index`], in key order, without visiting the others.
+    pub fn indexed(&self, value: &str) -> impl Iterator<Item = (&Key, &F)> {
+        let keys = self.index.get(value).into_iter().flatten();
+        keys.filter_map(|key| self.items.get(key).map(|weighed| (key, &weighed.fact)))
     }
 
     pub fn len(&self) -> usize {
@@ -126,6 +136,10 @@ impl<F: Fact> Collection<F> {
     fn replace(&mut self, facts: Vec<(Key, Weighed<F>)>, completeness: Completeness) -> Applied {
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
+        self.index.clear();
+        for (key, weighed) in &self.items {
+            insert(&mut self.index, key, &weighed.fact);
+        }
         self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
         let mut keys: Vec<Key> = self
             .items
@@ -144,6 +158,10 @@ impl<F: Fact> Collection<F> {
         for (key, weighed) in facts {
             if self.items.get(&key).is_none_or(|before| before.fact != weighed.fact) {
                 self.bytes += u64::from(weighed.bytes);
+                if let Some(before) = self.items.get(&key) {
+                    remove(&mut self.index, &key, &before.fact);
+                }
+                insert(&mut self.index, &key, &weighed.fact);
                 if let Some(before) = self.items.insert(key.clone(), weighed) {
                     self.bytes -= u64::from(before.bytes);
                 }
@@ -152,6 +170,7 @@ impl<F: Fact> Collection<F> {
         }
         for key in removed {
             if let Some(before) = self.items.remove(&key) {
+                remove(&mut self.index, &key, &before.fact);
                 self.bytes -= u64::from(before.bytes);
                 keys.push(key);
             }
@@ -178,6 +197,22 @@ impl<F: Fact> Collection<F> {
     fn refused(&self, offered: &ResourceVersion) -> Option<Applied> {
         let seen = self.high_water.as_ref().filter(|seen| offered.is_older_than(seen))?;
         Some(Applied::RefusedOlder { offered: offered.clone(), seen: seen.clone() })
+    }
+}
+
+fn insert<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
+    if let Some(value) = fact.index() {
+        index.entry(value.into()).or_default().insert(key.clone());
+    }
+}
+
+fn remove<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
+    let Some(value) = fact.index() else { return };
+    if let Some(keys) = index.get_mut(value) {
+        keys.remove(key);
+        if keys.is_empty() {
+            index.remove(value);
+        }
     }
 }
 

@@ -17,7 +17,8 @@ use super::env::Env;
 use super::exec::{ExecError, find, shown};
 use super::kubeconfig::ExecSpec;
 use super::text::printable;
-use trueup_net::{SecretText, redact};
+use trueup_core::redact::without_credentials;
+use trueup_net::SecretText;
 
 /// How much of a plugin's command is shown.
 const COMMAND_CHARS_MAX: usize = 400;
@@ -149,7 +150,7 @@ fn command_line(program: &Path, spec: &ExecSpec) -> String {
     let mut hides_next = false;
     let mut words = vec![shown(program)];
     for argument in spec.args.iter().map(SecretText::expose) {
-        words.push(if hides_next { "…".to_owned() } else { redact(argument) });
+        words.push(if hides_next { "…".to_owned() } else { without_credentials(argument) });
         let name = argument.to_ascii_lowercase();
         let is_flag = name.starts_with('-') && !name.contains('=');
         hides_next = is_flag && SECRET_FLAGS.iter().any(|word| name.contains(word));

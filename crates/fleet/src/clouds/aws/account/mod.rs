@@ -35,9 +35,8 @@ use crate::clouds::aws::client::{
     Aws, AwsError, BadEndpoint, Catalogue, Class, Endpoints, Found, InstanceType, Principal, Region, Variables,
 };
 use crate::clouds::{Account, Asked, Listing, NoListing};
-use crate::connect::Clock;
-use crate::connect::Env;
 use crate::connect::send::STREAM_START_TIMEOUT;
+use crate::connect::{Clock, Env, ServerClock};
 use trueup_core::world::{Provider, Resource};
 use trueup_net::http::{HttpClient, HttpSettings};
 use trueup_net::{Egress, EgressRefused, Identity, NamedBy, Proxies, Roots};
@@ -80,6 +79,8 @@ pub struct AwsCache {
     way: AwsWay,
     env: Variables,
     clock: Clock,
+    /// The clock of AWS' servers, compared with every response.
+    server_clock: ServerClock,
     egress: Egress,
     catalogues: Mutex<Vec<(Setting, Identity, Arc<Catalogue>)>>,
 }
@@ -128,7 +129,7 @@ impl AwsCache {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         };
         let (env, egress) = (Variables::new(env.iter().filter_map(text)), Egress::default());
-        Self { way, env, clock, egress, catalogues: Mutex::default() }
+        Self { way, env, clock, server_clock: ServerClock::default(), egress, catalogues: Mutex::default() }
     }
 
     /// The same, with what the configuration allows.
@@ -160,6 +161,7 @@ impl AwsCache {
                     .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
             }
         };
+        let http = http.observed_by(self.server_clock.observer(self.clock.clone()));
         let aws = Aws::new(http, setting.endpoints.clone(), self.clock.clone());
         let catalogue = Arc::new(Catalogue::new(aws));
         held.push((setting, identity, catalogue.clone()));
@@ -278,6 +280,10 @@ impl AwsAccount {
 impl Account for AwsAccount {
     fn server(&self) -> String {
         format!("AWS, as cluster {} sees it", self.cluster)
+    }
+
+    fn clock(&self) -> ServerClock {
+        self.cache.server_clock.clone()
     }
 
     fn kinds(&self) -> &'static [Resource] {
