@@ -106,6 +106,7 @@ pages_per_list = 10
 events_per_second = 20
 time_per_collection = "1m"
 time_per_cluster = "1h"
+collections_per_cluster = 30
 bytes_per_cluster = "512MiB"
 memory_total = "2GiB"
 "#;
@@ -162,6 +163,7 @@ fn every_documented_setting_is_read() {
             events_per_second: 20,
             time_per_collection: Duration::from_secs(60),
             time_per_cluster: Duration::from_secs(3600),
+            collections_per_cluster: 30,
             bytes_per_cluster: 512 << 20,
             memory_total: 2 << 30,
         }

@@ -3,6 +3,7 @@
 use tui_input::Input;
 
 use super::approval::Approval;
+use super::plugin::PluginDialog;
 use crate::console::keymap::Action;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::ClusterName;
@@ -17,6 +18,8 @@ pub enum Layer {
     /// A text prompt.
     Prompt(Prompt),
     Approval(Approval),
+    /// Whether a credential plugin may run.
+    Plugin(PluginDialog),
 }
 
 /// A list filtered by typing.

@@ -84,7 +84,7 @@ pub fn open_forms(model: &mut Model) -> Effects {
 pub fn choose(model: &mut Model) -> Effects {
     let chosen = match &model.layer {
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
-        Some(Layer::Help { .. } | Layer::Prompt(_) | Layer::Approval(_)) | None => None,
+        Some(Layer::Help { .. } | Layer::Prompt(_) | Layer::Approval(_) | Layer::Plugin(_)) | None => None,
     };
     let Some(item) = chosen else { return Effects::default() };
     model.layer = None;

@@ -33,19 +33,19 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 touch_control_planes(id, keys, &mut fleet, &mut touched);
             }
             Change::Collection { id, .. } if HOSTED_CLUSTER.is(&id.resource) => {
-                fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+                fleet.touch_neighbours(&id.cluster, &mut touched);
                 fleet.touch_topology_guests(&id.cluster, &mut touched.clusters);
             }
             Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
-                fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+                fleet.touch_neighbours(&id.cluster, &mut touched);
                 fleet.touch_managers(&mut touched.clusters);
             }
             Change::Collection { id, what } => match sources_of(id) {
                 Some(namespace) => fleet.touch_sources(id, what, namespace, &mut touched),
-                None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
+                None => fleet.touch_neighbours(&id.cluster, &mut touched),
             },
             Change::Cluster(name) => {
-                fleet.touch_neighbours(name, &mut touched.clusters);
+                fleet.touch_neighbours(name, &mut touched);
                 if view.cluster(name).is_none() {
                     fleet.touch_topology_guests(name, &mut touched.clusters);
                     fleet.touch_managers(&mut touched.clusters);
@@ -96,19 +96,18 @@ impl<'a> Fleet<'a> {
         self.view.guests_at(by).chain(by_topology).collect()
     }
 
-    /// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
-    fn touch_neighbours(&mut self, changed: &ClusterName, clusters: &mut BTreeSet<ClusterName>) {
+    /// A change in a cluster touches itself, the guests it hosts, and what is its own in the cluster that hosts it.
+    fn touch_neighbours(&mut self, changed: &ClusterName, touched: &mut Touched) {
         if !self.done.insert(changed.clone()) {
             return;
         }
+        touch_in_host(changed, self.view, touched);
+        let clusters = &mut touched.clusters;
         clusters.insert(changed.clone());
         clusters.extend(self.view.guests_of(changed).cloned());
-        let host = self.view.cluster(changed).and_then(|cluster| cluster.hosted_by.as_ref());
-        clusters.extend(host.map(|by| by.cluster.clone()));
         for (guest, home) in self.topology() {
             match home {
                 Some(by) if by.cluster == *changed => drop(clusters.insert((*guest).clone())),
-                Some(by) if *guest == changed => drop(clusters.insert(by.cluster.clone())),
                 Some(_) | None => {}
             }
         }
@@ -169,22 +168,32 @@ impl<'a> Fleet<'a> {
                     touched.subjects.extend(keys.iter().filter_map(own));
                 }
                 // What is no longer there is not known: everything that was judged there is judged again.
-                What::Everything => {
-                    touched.namespaces.insert(TouchedNamespace {
-                        cluster: id.cluster.clone(),
-                        api_version: "v1",
-                        kind: id.resource.kind,
-                        namespace: namespace.to_string(),
-                    });
-                }
+                What::Everything => touched.namespaces.extend(
+                    CopyKind::of(id.resource.kind).map(|kind| judged_in(&id.cluster, kind, namespace.as_str())),
+                ),
             }
         }
         let hosted = self.hosted.entry(id.cluster.clone()).or_insert_with(|| by_namespace(view, &id.cluster));
         touched.subjects.extend(hosted.get(namespace).into_iter().flatten().map(hosted_cluster_subject));
         if CheckContext::of(view, &id.cluster).is_some() {
-            self.touch_neighbours(&id.cluster, &mut touched.clusters);
+            self.touch_neighbours(&id.cluster, touched);
         }
     }
+}
+
+/// What a guest has in the cluster that hosts it: its HostedCluster, and its leftovers, whether they are there or were.
+fn touch_in_host(guest: &ClusterName, view: View<'_>, touched: &mut Touched) {
+    let Some(context) = CheckContext::of(view, guest) else { return };
+    touched.subjects.extend(context.home.as_ref().ok().map(hosted_cluster_subject));
+    touch_leftovers(guest, view, &mut touched.subjects);
+    let Some((host, namespace)) = context.source_namespace() else { return };
+    touched.namespaces.extend(CopyKind::ALL.map(|kind| judged_in(host, kind, namespace)));
+}
+
+/// What was judged in a namespace of sources.
+fn judged_in(host: &ClusterName, kind: CopyKind, namespace: &str) -> TouchedNamespace {
+    let (cluster, namespace) = (host.clone(), namespace.to_owned());
+    TouchedNamespace { cluster, api_version: "v1", kind: kind.resource().kind, namespace }
 }
 
 /// The HostedClusters of a management cluster by their namespace, where their references are looked for.
@@ -240,7 +249,7 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, 
             .filter(|context| context.settled_control_plane().as_ref() == Some(key))
             .collect();
         if settled.is_empty() {
-            fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+            fleet.touch_neighbours(&id.cluster, touched);
         }
         for context in settled {
             touched.clusters.insert(context.guest.name.clone());

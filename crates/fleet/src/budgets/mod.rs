@@ -42,8 +42,8 @@ impl Default for Budgets {
             events_per_second: 20_000,
             time_per_collection: Duration::from_secs(5 * 60),
             time_per_cluster: Duration::from_secs(15 * 60),
-            // A management cluster has about six for each guest: 1,600 guests.
-            collections_per_cluster: 10_000,
+            // A management cluster has two for each guest, and one for each object that is compared by name: 1,000 guests.
+            collections_per_cluster: 5_000,
             bytes_per_cluster: 1 << 30,
             memory_total: 4 << 30,
         }
@@ -145,7 +145,7 @@ mod tests {
             (Budget::TimePerCluster, "the cluster was not listed within 900 s; raise time_per_cluster"),
             (
                 Budget::CollectionsPerCluster,
-                "the cluster has more than 10000 lists to watch; raise collections_per_cluster",
+                "the cluster has more than 5000 lists to watch; raise collections_per_cluster",
             ),
             (Budget::BytesPerCluster, "the cluster needs more than 1GiB; raise bytes_per_cluster"),
             (Budget::MemoryTotal, "the fleet needs more than 4GiB; raise memory_total"),

@@ -135,3 +135,18 @@ fn a_leftover_that_a_new_list_no_longer_has_is_no_finding_any_more() {
     judgements.follow(&checks, after.view(now()), &relisted);
     assert!(!is_held(&judgements));
 }
+
+#[test]
+fn a_guest_that_changes_is_no_reason_to_judge_its_whole_management_cluster() {
+    let (world, _) = hosting(5);
+    let touched = |change: Change| {
+        let mut changes = ChangeSet::default();
+        changes.push(change);
+        let touched = touched::find(&changes, world.view(now()));
+        touched.clusters.into_iter().map(|name| name.to_string()).collect::<Vec<_>>()
+    };
+    let guest = ClusterName::new("g3");
+    let configs = CollectionId::all(&guest, super::super::names::AUTHENTICATION);
+    assert_eq!(touched(Change::Cluster(guest)), ["g3"]);
+    assert_eq!(touched(Change::Collection { id: configs, what: What::Everything }), ["g3"]);
+}
