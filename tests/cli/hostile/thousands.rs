@@ -1,7 +1,7 @@
 //! A management cluster with thousands of HostedClusters: `plan` ends within its patience, and memory follows what is kept.
 //!
 //! 20,000 are a measurement of a release build: `TRUEUP_BIN=target/release/trueup cargo test --test cli thousands --
-//! --ignored --nocapture`. A debug build needs about twice the memory and ten times the time.
+//! --ignored --nocapture`.
 
 use std::io::Write as _;
 use std::net::TcpStream;
