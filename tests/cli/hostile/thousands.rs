@@ -19,8 +19,9 @@ use trueup_core::engine::Plan;
 const SOME: usize = 2_000;
 /// Where `plan` took 921 MB and more than 160 s.
 const MANY: usize = 20_000;
-/// The program itself, and what is kept of each cluster.
-const PEAK_MIB_MAX: u64 = 400;
+/// Below the 921 MB that 20,000 took in a release build. Most of it are the 4,000 watches of 2,000 clusters over HTTP/1.1,
+/// each with a connection and, in a debug build, large futures: 400 MiB were measured.
+const PEAK_MIB_MAX: u64 = 700;
 /// The patience of `plan`, and time to start, to judge and to write the plan in a debug build on a busy machine.
 const TIME_MAX: Duration = Duration::from_secs(60 + 60);
 const HOSTED_CLUSTERS: &str = "/apis/hypershift.openshift.io/v1beta1/hostedclusters?";
