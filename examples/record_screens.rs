@@ -180,6 +180,7 @@ impl Recorder {
             | Task::ReadObject { .. }
             | Task::Answer { .. }
             | Task::FleetTable { .. }
+            | Task::AskPlugin(_)
             | Task::Need(_)
             | Task::Reconnect(_)
             | Task::Probe(_)

@@ -99,6 +99,26 @@ fn each_rule_finds_a_breach_made_on_purpose() {
             file("crates/fleet/src/x.rs", "fn f() { HttpSettings::new(Egress::user_named()); }\n"),
             "hosts that the user named",
         ),
+        (
+            "a file without a limit",
+            file("crates/fleet/src/x.rs", "fn f() { std::fs::read_to_string(\"token\"); }\n"),
+            "limit of size and time",
+        ),
+        (
+            "an asynchronous read without a limit",
+            file("src/x.rs", "async fn f() { tokio::fs::read(\"token\").await; }\n"),
+            "limit of size and time",
+        ),
+        (
+            "a reader without a limit",
+            file("src/x.rs", "fn f() { file.read_to_end(&mut bytes); }\n"),
+            "a reader without a limit",
+        ),
+        (
+            "text that is not escaped",
+            file("src/cli/x.rs", "fn f() { print_exact(&finding.name); }\n"),
+            "stdout takes Printable text",
+        ),
         ("no header", SourceFile::new("crates/core/src/x.rs", "use std::fmt;\n"), "header"),
         ("never compiled", file("crates/core/src/orphan.rs", "fn f() {}\n"), "no `mod` line names it"),
         ("too long", file("src/x.rs", &"fn f() {}\n".repeat(601)), "lines"),

@@ -17,6 +17,7 @@ use super::error::CliError;
 use super::fleet;
 use super::run_plan;
 use super::terminal::print;
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{
     Answers, ApprovedPlan, Chosen, ForeignPlan, Plan, PlanReadError, Provenance, Refusal, TargetSource, approve,
     check_answers, questions,
@@ -138,7 +139,7 @@ fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
             format!("every selected action is blocked; the first by {}: {}", blocked.gate.as_str(), blocked.why);
         return Err(CliError::refused(DOING, cause, "plan again once that is resolved"));
     }
-    print("nothing is selected in this plan: nothing to apply\n")?;
+    print(&Printable::line("nothing is selected in this plan: nothing to apply").ended())?;
     Ok(())
 }
 

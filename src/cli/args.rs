@@ -267,7 +267,11 @@ pub enum HistoryWhat {
         entry: String,
     },
     /// Verify the checksum and order of every record
-    Verify,
+    Verify {
+        /// Compare with this hash, as syslog has it, instead of the published one
+        #[arg(long, value_name = "HASH")]
+        published: Option<String>,
+    },
     /// Print every record as a line of JSON, without the names of backups
     Export,
 }

@@ -29,6 +29,7 @@ use super::terminal::{Reader, print};
 use super::watch::Location;
 use crate::config::{Config, parse_config};
 use trueup_checks::{Check, registry};
+use trueup_core::engine::text::Printable;
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
 use trueup_fleet::clouds::Clouds;
 use trueup_fleet::connect::{Connection, FixedConnector};
@@ -104,7 +105,7 @@ async fn serve_until_signal(served: &Served, running: impl Future<Output = ()>) 
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
     let config = config_line(served).map(|line| line + "\n").unwrap_or_default();
     let lines = format!("{}\n{}\n{config}", served.kubeconfig.display(), account_line(served));
-    if print(&lines)? == Reader::Closed {
+    if print(&Printable::lines(&lines))? == Reader::Closed {
         return Ok(0);
     }
     tokio::select! {

@@ -12,6 +12,7 @@ use super::terminal::{Color, Style, print};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
 use trueup_core::engine::text::Charset;
+use trueup_core::engine::text::Printable;
 use trueup_core::world::{Declaration, Provider};
 use trueup_fleet::clouds::{AccountSettings, Examination};
 use trueup_fleet::connect::ExecSpec;
@@ -68,7 +69,7 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
     }
     let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));
     let lines: String = checks.iter().map(|check| line(context, check)).collect();
-    print(&lines)?;
+    print(&Printable::styled(&lines))?;
     Ok(if unfit { UNFIT } else { 0 })
 }
 

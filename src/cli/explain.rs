@@ -17,6 +17,7 @@ use super::error::CliError;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::{apply, plan};
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Finding, Plan};
 
 const DOING: &str = "explain";
@@ -63,7 +64,7 @@ fn show(page: &Page<'_>, args: &ExplainArgs) -> Result<u8, CliError> {
         ExplainFormat::Table => output::explain_text(page, finding),
         ExplainFormat::Json => output::explain_json(page, finding),
     };
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     Ok(0)
 }
 

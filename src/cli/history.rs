@@ -20,8 +20,10 @@ use trueup_core::engine::journal::{
     self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, PublishedHash, Record, TornTail,
     compare_published,
 };
-use trueup_core::engine::text::printable_json;
-use trueup_operate::{OperateError, Recovered, Settings, pick, read_history, read_published, read_recovered};
+use trueup_core::engine::text::{Printable, printable_json};
+use trueup_operate::{
+    OperateError, PublishTarget, Recovered, Settings, pick, read_history, read_published, read_recovered,
+};
 
 /// What the user was doing, for errors.
 const DOING: &str = "history";
@@ -45,7 +47,7 @@ pub async fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> 
     match &args.what {
         None => list(context).await,
         Some(HistoryWhat::Show { entry }) => show(context, entry).await,
-        Some(HistoryWhat::Verify) => verify(context).await,
+        Some(HistoryWhat::Verify { published }) => verify(context, published.as_deref()).await,
         Some(HistoryWhat::Export) => export(context),
     }
 }
@@ -63,7 +65,7 @@ async fn list(context: &Context) -> Result<u8, CliError> {
     if entries.is_empty() {
         text = format!("{}\n", empty_message(context, &history));
     }
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     for ((plan, action), why) in &open {
         context.note(&format!("{}/{action} is open: result unknown, {why}", short(plan)));
     }
@@ -94,23 +96,23 @@ async fn show(context: &Context, asked: &str) -> Result<u8, CliError> {
     let still_open = |action: &ActionEntry| open.get(&(entry.plan.clone(), action.id.clone())).map(String::as_str);
     lines.extend(shown.into_iter().map(|action| action_line(context, action, still_open(action))));
     let lines = lines.iter().flat_map(|line| wrapped(line, context.terminal.width, INDENT));
-    print(&lines.fold(String::new(), |text, line| text + &line + "\n"))?;
+    print(&Printable::styled(&lines.fold(String::new(), |text, line| text + &line + "\n")))?;
     Ok(0)
 }
 
-async fn verify(context: &Context) -> Result<u8, CliError> {
+async fn verify(context: &Context, published: Option<&str>) -> Result<u8, CliError> {
     let settings = context.config()?.settings;
     let (message, code) = match read(context) {
         Ok(history) => match (history.torn, history.lines.last()) {
             (Some(tail), _) => (torn_message(tail), DAMAGED),
-            (None, None) => with_published(context, settings, &history, NOTHING.to_owned()).await,
+            (None, None) => with_published(context, settings, published, &history, NOTHING.to_owned()).await,
             (None, Some(last)) => {
                 let plans = count(entries(&history).len(), "plan");
                 let records = count(history.lines.len(), "record");
                 let begun = compaction_note(context, &history);
                 let intact =
                     format!("the journal is intact: {records} of {plans}, last hash {}{begun}", last.hash_text());
-                with_published(context, settings, &history, intact).await
+                with_published(context, settings, published, &history, intact).await
             }
         },
         Err(OperateError::Journal(error @ JournalError::Damaged { .. })) => {
@@ -118,13 +120,26 @@ async fn verify(context: &Context) -> Result<u8, CliError> {
         }
         Err(error) => return Err(CliError::operate(DOING, &error)),
     };
-    print(&format!("{}\n", context.terminal.safe(&message)))?;
+    print(&Printable::line(&context.terminal.safe(&message)).ended())?;
     Ok(code)
 }
 
 /// Adds the comparison with the published hash to the message about an intact chain.
-async fn with_published(context: &Context, settings: Settings, history: &History, intact: String) -> (String, u8) {
+async fn with_published(
+    context: &Context,
+    settings: Settings,
+    named: Option<&str>,
+    history: &History,
+    intact: String,
+) -> (String, u8) {
+    if let Some(named) = named {
+        return compared(history, intact, "--published", named);
+    }
     let Some(target) = settings.publish.clone() else { return (intact, 0) };
+    if let PublishTarget::Syslog { .. } = target {
+        let how = "compare it with the last line of journalctl -t trueup, or with --published HASH";
+        return (format!("{intact}; {target} is written and never read: {how}"), 0);
+    }
     let session = context.session(settings);
     let published = match read_published(&session, &target).await {
         Ok(Some(published)) => published,
@@ -135,7 +150,12 @@ async fn with_published(context: &Context, settings: Settings, history: &History
         }
         Err(why) => return (format!("{intact}; the published hash in {target} cannot be read: {why}"), DAMAGED),
     };
-    match compare_published(&history.lines, &published) {
+    compared(history, intact, &target.to_string(), &published)
+}
+
+/// Compares the journal with a hash that was published in `target`.
+fn compared(history: &History, intact: String, target: &str, published: &str) -> (String, u8) {
+    match compare_published(&history.lines, published) {
         PublishedHash::Found { newer: 0 } => (format!("{intact}; {target} has the same hash"), 0),
         PublishedHash::Found { newer } => {
             let newer = count(newer, "record");
@@ -158,7 +178,7 @@ fn export(context: &Context) -> Result<u8, CliError> {
         text += &printable_json(&value.to_string());
         text.push('\n');
     }
-    print(&text)?;
+    print(&Printable::lines(&text))?;
     Ok(0)
 }
 

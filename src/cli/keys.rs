@@ -8,6 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::terminal::{Style, print};
 use crate::console::keymap::{Group, Keymap, Scope};
+use trueup_core::engine::text::Printable;
 
 pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
     let config = context.config()?;
@@ -17,7 +18,7 @@ pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
         PageFormat::Table => table(context, &keymap),
         PageFormat::Markdown => keymap.docs_markdown(),
     };
-    print(&page)?;
+    print(&Printable::styled(&page))?;
     Ok(0)
 }
 

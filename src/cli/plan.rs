@@ -17,6 +17,7 @@ use super::out_file::write_private;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::watch::{self, Location};
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, plan_exit};
 use trueup_fleet::live::Update;
 use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Planned, Session};
@@ -58,7 +59,7 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, location: Loca
     };
     note_unmatched_selection(context, args, &planned.plan);
     let printed = watch::current_states(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     if args.watch {
         return watch::run(context, location, fleet, printed, updates).await;
     }

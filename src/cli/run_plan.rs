@@ -15,6 +15,7 @@ use super::error::CliError;
 use super::output::{padded, place};
 use super::terminal::print;
 use trueup_core::engine::executor::{ActionResult, Halt, OnNewReference, Progress, REFERENCE_SCAN_AFTER, Report};
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Action, ApprovedPlan, Plan, short_id};
 use trueup_operate::{ApplyOptions, Fleet, apply};
 
@@ -95,7 +96,7 @@ fn print_line(context: &Context, format: ApplyFormat, action: &Action, word: &st
         let what = format!("{id}  {} {cluster} {} {}", action.verb().as_str(), target.kind, place(target));
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let line = format!("{}{}", padded(word, RESULT_COLUMNS), context.terminal.safe(&(what + &why)));
-        let _ = print(&(line + "\n"));
+        let _ = print(&Printable::styled(&line).ended());
     }
 }
 
@@ -116,7 +117,7 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
             trueup_core::engine::text::printable_json(&value)
         }
     };
-    print(&(text + "\n"))?;
+    print(&Printable::styled(&text).ended())?;
     Ok(())
 }
 

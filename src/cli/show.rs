@@ -14,6 +14,7 @@ use super::error::CliError;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::{apply, fleet};
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Chosen, ForeignPlan, Plan, Provenance};
 use trueup_operate::{OperateError, admit, check_plan};
 
@@ -23,7 +24,7 @@ const NOT_APPLICABLE: u8 = 3;
 
 pub async fn run(context: &Context, args: &ShowArgs) -> Result<u8, CliError> {
     let plan = apply::read(DOING, &args.file)?;
-    print(&text(context, args.format, &plan))?;
+    print(&Printable::styled(&text(context, args.format, &plan)))?;
     let obstacles = obstacles(context, plan).await?;
     if obstacles.is_empty() {
         context.note("plan can be applied");

@@ -134,7 +134,15 @@ pub enum Reader {
 ///
 /// # Errors
 /// Stdout cannot be written, for example on a full disk.
-pub fn print(text: &str) -> Result<Reader, CliError> {
+pub fn print(text: &Printable) -> Result<Reader, CliError> {
+    print_exact(text)
+}
+
+/// Writes a text of this program, or a document for a file or pipe, byte for byte.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_exact(text: &str) -> Result<Reader, CliError> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(Reader::Open),

@@ -12,6 +12,7 @@ use super::error::CliError;
 use super::terminal::{Color, Style, print};
 use crate::console::capture;
 use crate::console::theme::{Role, Theme, Themes};
+use trueup_core::engine::text::Printable;
 
 /// Width of the samples if the width of the terminal is unknown.
 const WIDTH: usize = 80;
@@ -23,7 +24,7 @@ pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
         PageFormat::Table => table(context, &themes),
         PageFormat::Markdown => markdown(&themes),
     };
-    print(&page)?;
+    print(&Printable::styled(&page))?;
     Ok(0)
 }
 

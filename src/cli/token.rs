@@ -22,7 +22,7 @@ use trueup_checks::kubeconfig::content::{
     Certificate, Credential, Current, Document, EksToken, ExecElsewhere, Packing, Pair, Token, Trust,
 };
 use trueup_checks::kubeconfig::{HalfLife, Renewal, Standing, assess};
-use trueup_core::engine::text::printable_json;
+use trueup_core::engine::text::{Printable, printable_json};
 use trueup_core::files;
 
 /// A Secret holds no more than a mebibyte; a kubeconfig of a person with hundreds of clusters is smaller.
@@ -35,7 +35,7 @@ pub fn run(context: &Context, args: &TokenArgs) -> Result<u8, CliError> {
         TokenFormat::Table => table(context, &answer),
         TokenFormat::Json => format!("{}\n", printable_json(&format!("{:#}", answer.json()))),
     };
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     Ok(answer.usable.code())
 }
 

@@ -1,7 +1,7 @@
 //! Output of clap: help to stdout, usage errors as one line with exit code 1.
 
 use super::terminal::{print, write_stderr};
-use trueup_core::engine::text::{Charset, printable};
+use trueup_core::engine::text::{Charset, Printable, printable};
 
 /// Prints the output of clap and returns the exit code.
 pub fn answer(error: &clap::Error) -> u8 {
@@ -10,7 +10,7 @@ pub fn answer(error: &clap::Error) -> u8 {
         write_stderr(&printable(&sentence(&text), Charset::Unicode));
         return 1;
     }
-    u8::from(print(&text).is_err())
+    u8::from(print(&Printable::styled(&text)).is_err())
 }
 
 /// Joins clap's paragraphs to one line, without the usage.

@@ -13,6 +13,7 @@ use super::error::CliError;
 use super::output::{state_mark, wrapped};
 use super::terminal::{Reader, print};
 use trueup_checks::judgements::CurrentJudgement;
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
 use trueup_fleet::live::{Live, Update};
 use trueup_operate::{Fleet, OperateError, add_tombstones, follow_kubeconfig, read_tombstones};
@@ -66,7 +67,7 @@ pub async fn run(
             Location::Embedded => BTreeMap::new(),
         };
         for line in changes(context, &mut printed, update, &deleted, Timestamp::now()) {
-            if print(&(line + "\n"))? == Reader::Closed {
+            if print(&Printable::styled(&line).ended())? == Reader::Closed {
                 return Ok(0);
             }
         }

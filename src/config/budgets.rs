@@ -7,12 +7,13 @@ use super::parse_duration;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_fleet::budgets::{Budget, Budgets, parse_size};
 
-const KNOWN_KEYS: [&str; 7] = [
+const KNOWN_KEYS: [&str; 8] = [
     "objects_per_collection",
     "pages_per_list",
     "events_per_second",
     "time_per_collection",
     "time_per_cluster",
+    "collections_per_cluster",
     "bytes_per_cluster",
     "memory_total",
 ];
@@ -28,6 +29,7 @@ pub(super) fn read(root: &SettingsTable, problems: &mut Problems) -> Budgets {
         events_per_second: take.count(Budget::EventsPerSecond).unwrap_or(defaults.events_per_second),
         time_per_collection: take.time(Budget::TimePerCollection).unwrap_or(defaults.time_per_collection),
         time_per_cluster: take.time(Budget::TimePerCluster).unwrap_or(defaults.time_per_cluster),
+        collections_per_cluster: take.count(Budget::CollectionsPerCluster).unwrap_or(defaults.collections_per_cluster),
         bytes_per_cluster: take.size(Budget::BytesPerCluster).unwrap_or(defaults.bytes_per_cluster),
         memory_total: take.size(Budget::MemoryTotal).unwrap_or(defaults.memory_total),
     }

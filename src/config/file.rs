@@ -16,7 +16,7 @@ use trueup_core::files;
 pub const ACCEPTED_FILE: &str = "accepted.toml";
 
 /// A config has a few kilobytes.
-const CONFIG_BYTES_MAX: u64 = 16 << 20;
+pub const CONFIG_BYTES_MAX: u64 = 16 << 20;
 
 /// The config file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,27 +8,29 @@ use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_operate::PublishTarget;
 
 const KNOWN_KEYS: [&str; 1] = ["publish"];
-const TARGET_KEYS: [&str; 2] = ["file", "configmap"];
+const TARGET_KEYS: [&str; 3] = ["file", "configmap", "syslog"];
+const ONE_OF: &str = "`file`, `configmap` and `syslog`";
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Option<PublishTarget> {
     let table = problems.keep_given(root.take_table("journal"))?;
     problems.extend(table.unknown_keys(&KNOWN_KEYS));
     let target = problems.keep_given(table.take_table("publish"))?;
     problems.extend(target.unknown_keys(&TARGET_KEYS));
-    let (file, config_map) = (take_path(target, "file", folder), take_config_map(target));
-    let is_readable = file.is_ok() && config_map.is_ok();
-    let file = problems.keep_given(file).map(PublishTarget::File);
-    let config_map = problems.keep_given(config_map);
-    match (file, config_map) {
-        (Some(target), None) | (None, Some(target)) => Some(target),
-        (Some(_), Some(_)) => {
-            problems.push(target.problem("`publish` in [journal] takes one of `file` and `configmap`, and has both"));
+    let file = take_path(target, "file", folder).map(|path| path.map(PublishTarget::File));
+    let syslog = take_path(target, "syslog", folder).map(|path| path.map(|socket| PublishTarget::Syslog { socket }));
+    let given = [file, take_config_map(target), syslog];
+    let is_readable = given.iter().all(Result::is_ok);
+    let mut targets: Vec<PublishTarget> = given.into_iter().filter_map(|one| problems.keep_given(one)).collect();
+    match (targets.pop(), targets.is_empty()) {
+        (Some(target), true) => Some(target),
+        (Some(_), false) => {
+            problems.push(target.problem(format!("`publish` in [journal] takes one of {ONE_OF}, and has several")));
             None
         }
         // A key that cannot be read has its own problem.
-        (None, None) if !is_readable => None,
-        (None, None) => {
-            problems.push(target.problem("`publish` in [journal] needs one of `file` and `configmap`"));
+        (None, _) if !is_readable => None,
+        (None, _) => {
+            problems.push(target.problem(format!("`publish` in [journal] needs one of {ONE_OF}")));
             None
         }
     }

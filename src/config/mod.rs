@@ -25,7 +25,7 @@ use std::path::Path;
 
 pub use console::{AlertSetting, ConsoleSettings, FLEET, ViewSettings};
 pub use domains::EnabledDomains;
-pub use file::{ACCEPTED_FILE, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
+pub use file::{ACCEPTED_FILE, CONFIG_BYTES_MAX, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
 pub use trueup_checks::{BadDuration, parse_duration};
 
 use trueup_checks::registry::Entry;

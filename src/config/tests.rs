@@ -106,6 +106,7 @@ pages_per_list = 10
 events_per_second = 20
 time_per_collection = "1m"
 time_per_cluster = "1h"
+collections_per_cluster = 30
 bytes_per_cluster = "512MiB"
 memory_total = "2GiB"
 "#;
@@ -162,6 +163,7 @@ fn every_documented_setting_is_read() {
             events_per_second: 20,
             time_per_collection: Duration::from_secs(60),
             time_per_cluster: Duration::from_secs(3600),
+            collections_per_cluster: 30,
             bytes_per_cluster: 512 << 20,
             memory_total: 2 << 30,
         }
@@ -349,7 +351,7 @@ fn a_default_config_that_cannot_be_read_whole_is_an_error_and_never_the_defaults
 }
 
 #[test]
-fn the_journal_is_published_to_a_file_or_a_config_map() {
+fn the_journal_is_published_to_a_file_a_config_map_or_syslog() {
     let publish = |text: &str| {
         let read = parse_config(&format!("[journal]\npublish = {text}\n"), Path::new("/etc/trueup"), &ENTRIES);
         read.map(|config| config.settings.publish.unwrap()).map_err(|problems| problems[0].message.clone())
@@ -369,10 +371,11 @@ fn the_journal_is_published_to_a_file_or_a_config_map() {
         ("{ configmap = \"audit/t.1\" }", not_three()),
         ("{ configmap = \"hub/au dit/t.1\" }", not_three()),
         ("{ configmap = \"hub/audit/..%2F\" }", not_three()),
-        ("{}", Err("`publish` in [journal] needs one of `file` and `configmap`".to_owned())),
+        ("{ syslog = \"/dev/log\" }", Ok(PublishTarget::Syslog { socket: "/dev/log".into() })),
+        ("{}", Err("`publish` in [journal] needs one of `file`, `configmap` and `syslog`".to_owned())),
         (
             "{ file = \"x\", configmap = \"hub/audit/t.1\" }",
-            Err("`publish` in [journal] takes one of `file` and `configmap`, and has both".to_owned()),
+            Err("`publish` in [journal] takes one of `file`, `configmap` and `syslog`, and has several".to_owned()),
         ),
     ];
     for (text, expected) in cases {

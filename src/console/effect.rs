@@ -32,6 +32,8 @@ pub enum TerminalRequest {
     Alert(Alert, Printable),
     /// Run a cluster's credential plugin on the terminal.
     RunPlugin(String),
+    /// The same, and remember that it may run.
+    ApprovePlugin(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

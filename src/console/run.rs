@@ -22,7 +22,7 @@ use super::capture;
 use super::effect::{Effects, MouseHold, TerminalRequest};
 use super::event::{Event, Focus, What};
 use super::hits::HitMap;
-use super::model::{Model, Standing, Zone};
+use super::model::{Layer, Model, PluginDialog, Standing, Zone};
 use super::reply_sender::ReplySender;
 use super::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use super::task::{ConsoleServices, SavedFile, Start, Task, TaskReply};
@@ -35,6 +35,7 @@ use super::update::update;
 use super::view::{Appearance, view};
 use trueup_core::engine::text::Printable;
 use trueup_core::world::ClusterName;
+use trueup_fleet::connect::PluginQuestion;
 use trueup_fleet::live::Update;
 
 /// Shortest time between frames for data: more cannot be seen.
@@ -80,6 +81,8 @@ pub enum Login {
     Program(Box<Command>),
     /// There is no program: instructions instead.
     Otherwise(String),
+    /// The user has to agree first.
+    Ask(PluginQuestion),
 }
 
 /// Runs until the user quits or the terminal closes.
@@ -328,6 +331,13 @@ impl Shell {
             TerminalRequest::Alert(how, text) => self.screen.say(&alert(how, &text, self.is_tmux))?,
             TerminalRequest::Page(text) => self.page(text).await?,
             TerminalRequest::RunPlugin(cluster) => self.log_in(&ClusterName::new(cluster.as_str())).await?,
+            TerminalRequest::ApprovePlugin(cluster) => {
+                let cluster = ClusterName::new(cluster.as_str());
+                if let Some(services) = &mut self.services {
+                    services.approve_plugin(&cluster);
+                }
+                self.log_in(&cluster).await?;
+            }
             TerminalRequest::Suspend => self.rest(Stop::Job).await?,
         }
         Ok(())
@@ -353,6 +363,11 @@ impl Shell {
             Login::Program(command) => command,
             Login::Otherwise(message) => {
                 self.model.toasts.info(message, Timestamp::now());
+                return Ok(());
+            }
+            Login::Ask(question) => {
+                let dialog = PluginDialog::new(cluster.clone(), question, Timestamp::now());
+                self.model.layer = Some(Layer::Plugin(dialog));
                 return Ok(());
             }
         };

@@ -23,6 +23,7 @@ use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, Answers, CheckName, Chosen, Explanation, ObjectRef, Plan, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
+use trueup_fleet::connect::PluginQuestion;
 
 /// Id of a request. A later request of the same kind replaces earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -81,6 +82,8 @@ pub enum Task {
     /// Keep this cluster connected: its data is on the screen.
     Need(ClusterName),
     Reconnect(ClusterName),
+    /// Find out whether the user has to be asked about the credential plugin of this cluster.
+    AskPlugin(ClusterName),
     /// Test a subject once: a kubeconfig, a discovery document.
     Probe(SubjectId),
     /// List everything again.
@@ -194,6 +197,11 @@ pub enum TaskReply {
     Log {
         lines: Vec<String>,
     },
+    /// A credential plugin may run only when the user agrees.
+    PluginQuestion {
+        cluster: ClusterName,
+        question: PluginQuestion,
+    },
     /// A message that needs no answer.
     Notice {
         message: String,
@@ -272,6 +280,9 @@ pub trait ConsoleServices: Send {
 
     /// How a user logs in to a cluster.
     fn login(&mut self, cluster: &ClusterName) -> Login;
+
+    /// Remembers that the credential plugin of a cluster may run.
+    fn approve_plugin(&mut self, cluster: &ClusterName);
 
     /// Receives the stdout of [`Login::Program`], which may contain the credential.
     fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>);

@@ -270,6 +270,7 @@ fn said(task: &Task) -> String {
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),
         Task::Reconnect(cluster) => format!("reconnect {cluster}"),
+        Task::AskPlugin(cluster) => format!("look up plugin of {cluster}"),
         Task::Probe(subject) => format!("probe {}", subject.name),
         Task::Resync => "resync".to_owned(),
         Task::Save { file, text: _ } => format!("save {file:?}"),

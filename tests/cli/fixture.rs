@@ -107,10 +107,12 @@ pub fn run_with_state(dir: &TempDir, args: &[&str]) -> Output {
     command(dir, args).env("XDG_STATE_HOME", dir.path().join("state")).output().unwrap()
 }
 
-fn command(dir: &TempDir, args: &[&str]) -> Command {
+/// `TRUEUP_BIN` names another build of the binary, such as the one that is measured.
+pub fn command(dir: &TempDir, args: &[&str]) -> Command {
     let tmp = dir.path().to_str().unwrap();
     let args = args.iter().map(|arg| arg.replace("$TMP", tmp));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    let built = std::env::var_os("TRUEUP_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_trueup").into());
+    let mut command = Command::new(built);
     command.env_clear().current_dir("/").args(args);
     command
 }

@@ -164,6 +164,21 @@ fn verify_finds_a_cut_at_a_record_boundary_by_the_published_hash() {
 }
 
 #[test]
+fn verify_compares_with_a_hash_that_syslog_has() {
+    let dir = with_two_plans();
+    let config = dir.path().join(".config/trueup/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, "[journal]\npublish = { syslog = \"/dev/log\" }\n").unwrap();
+    let intact = history(&dir, &["verify"]);
+    assert!(intact.contains("syslog (/dev/log) is written and never read") && intact.ends_with("exit 0\n"), "{intact}");
+    let hash = intact.split("last hash ").nth(1).unwrap()[..71].to_owned();
+    let same = history(&dir, &["verify", "--published", &hash]);
+    assert!(same.contains("--published has the same hash") && same.ends_with("exit 0\n"), "{same}");
+    let other = history(&dir, &["verify", "--published", &hash.replace(['0', '1'], "2")]);
+    assert!(other.contains("the journal was cut or replaced") && other.ends_with("exit 3\n"), "{other}");
+}
+
+#[test]
 fn a_damaged_journal_is_not_shown_as_intact() {
     let dir = with_two_plans();
     let path = state_path(&dir).join("journal");

@@ -77,6 +77,21 @@ const KUBE_DECODES: &[&str] =
 /// Only the executor may send a delete; the simulated server receives them.
 const DELETES: &[&str] = &["Method::DELETE", "DeleteParams", ".delete_collection("];
 
+/// Reads without a limit. `read_to_end` and `read_to_string` are limited by `take` on the same line.
+const UNBOUNDED_READS: &[&str] = &["fs::read(", "fs::read_to_string("];
+const READS_TO_END: &[&str] = &["read_to_end(", "read_to_string("];
+
+/// The reader of files with a limit of size and time; and readers of AWS' own files, which aws-config is to replace.
+const READERS: &[&str] = &[
+    "crates/core/src/files.rs",
+    "crates/fleet/src/clouds/aws/client/profile.rs",
+    "crates/fleet/src/clouds/aws/client/sso.rs",
+];
+
+/// Where bytes go to stdout as they are: a document for files and pipes, and text of this program alone.
+const EXACT_OUTPUT: &[&str] =
+    &["src/cli/terminal.rs", "src/cli/oidc/render.rs", "src/cli/man.rs", "src/cli/completions.rs"];
+
 /// Ways to a server that do not pass the egress policy, or make a client of their own.
 const DIALS: &[&str] = &[
     "TcpStream::connect",
@@ -217,6 +232,15 @@ fn words(file: &SourceFile) -> Vec<Breach> {
         }
         if !within(USER_CLIENTS) {
             forbid(USER_PERMITS, "only hosts that the user named are reached without a check of addresses");
+        }
+        if !within(READERS) {
+            forbid(UNBOUNDED_READS, "files are read with a limit of size and time, by core::files");
+            if !code.contains(".take(") && !code.contains("fs::read_to_string(") {
+                forbid(READS_TO_END, "a reader without a limit; use core::files, or take() on the same line");
+            }
+        }
+        if !within(EXACT_OUTPUT) {
+            forbid(&["print_exact(", "stdout().lock("], "stdout takes Printable text");
         }
         if !prints {
             forbid(&["println!", "print!(", "eprint!("], "only the command line prints");

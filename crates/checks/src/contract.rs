@@ -16,6 +16,17 @@ pub struct Touched {
     pub subjects: BTreeSet<SubjectId>,
     /// Every subject of these clusters: the set of subjects itself may differ there.
     pub clusters: BTreeSet<ClusterName>,
+    /// The subjects of a kind in a namespace that were judged before: some of them may be gone.
+    pub namespaces: BTreeSet<TouchedNamespace>,
+}
+
+/// The subjects of one kind in one namespace of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TouchedNamespace {
+    pub cluster: ClusterName,
+    pub api_version: &'static str,
+    pub kind: &'static str,
+    pub namespace: String,
 }
 
 /// What may be tested about a subject on request.
@@ -190,5 +201,5 @@ pub trait RuledSubject {
 pub fn woken_with_host(subject: &SubjectId, view: View<'_>) -> Touched {
     let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
     let clusters = host.map(|host| host.cluster.clone()).into_iter().chain([subject.cluster.clone()]).collect();
-    Touched { subjects: BTreeSet::new(), clusters }
+    Touched { clusters, ..Touched::default() }
 }

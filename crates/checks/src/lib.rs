@@ -21,7 +21,9 @@ mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use contract::{Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RoleProbe, RuledSubject, Touched};
+pub use contract::{
+    Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RoleProbe, RuledSubject, Touched, TouchedNamespace,
+};
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
 pub use present::{

@@ -5,7 +5,7 @@
 //! Elsewhere: untrusted files, where only regular files count (`fleet::snapshot`).
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -14,6 +14,9 @@ use zeroize::Zeroizing;
 
 /// How long a pipe may take: a command that decrypts or downloads the content fits.
 const PIPE_TIME: Duration = Duration::from_secs(30);
+
+/// The largest token, key or certificate bundle: a system's own bundle has about 200 KiB.
+pub const CREDENTIAL_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a file of at most `bytes_max` bytes.
 ///
@@ -29,6 +32,22 @@ pub fn read(path: &Path, bytes_max: u64) -> io::Result<Zeroizing<Vec<u8>>> {
 /// As [`read`], or not UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<Zeroizing<String>> {
     text(read(path, bytes_max)?)
+}
+
+/// Reads the last `bytes_max` bytes of a regular file.
+///
+/// # Errors
+/// It cannot be read, or is not a regular file.
+pub fn read_tail(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(found.len().saturating_sub(bytes_max)))?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads standard input, at most `bytes_max` bytes. A person may type it, so there is no limit of time.
@@ -101,6 +120,17 @@ mod tests {
         assert_eq!(read(&path, 9).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(read(folder.path(), 9).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert_eq!(read(Path::new("/dev/zero"), 1 << 20).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn the_end_of_a_file_is_read_and_nothing_that_is_not_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, "0123456789").unwrap();
+        assert_eq!(read_tail(&path, 4).unwrap(), b"6789");
+        assert_eq!(read_tail(&path, 40).unwrap(), b"0123456789");
+        assert_eq!(read_tail(&fifo(folder.path()), 4).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(read_tail(&folder.path().join("absent"), 4).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

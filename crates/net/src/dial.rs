@@ -44,6 +44,10 @@ const PING_AFTER: Duration = Duration::from_secs(30);
 /// How long the answer to a ping may take (client-go's number). So a dead peer is noticed after 45 s.
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a name behind a proxy may take to be looked up here. The proxy looks it up itself, so that a name server that
+/// does not answer here must not use up the time for the connection.
+const PROXIED_LOOKUP_MAX: Duration = Duration::from_secs(2);
+
 /// A pooled client. Clones share their connections.
 pub type Pooled<B> = Client<Connector, B>;
 
@@ -214,6 +218,7 @@ impl Dialer {
                 Ok(MaybeHttpsStream::Http(tcp.call(server).await?))
             }
             Route::Connect { proxy: url, auth } => {
+                self.check_proxied(&server, &checked).await?;
                 let tunnel = Tunnel::new(url.clone(), self.into_proxy(&url)?);
                 let mut tunnel = match auth {
                     Some(auth) => tunnel.with_auth(auth),
@@ -222,6 +227,7 @@ impl Dialer {
                 tunnel.call(with_port(server)).await.map_err(|error| proxied(error.into()))
             }
             Route::Socks5 { proxy: url, auth } => {
+                self.check_proxied(&server, &checked).await?;
                 let socks = SocksV5::new(url.clone(), self.into_proxy(&url)?.tcp);
                 let mut socks = match auth {
                     Some((user, password)) => socks.with_auth(user, password.expose().to_owned()),
@@ -230,6 +236,18 @@ impl Dialer {
                 let opened = socks.call(with_port(server)).await;
                 opened.map(MaybeHttpsStream::Http).map_err(|error| proxied(error.to_string().into()))
             }
+        }
+    }
+
+    /// Checks the addresses of a server behind a proxy. The proxy looks the name up itself; a name that only the proxy
+    /// knows is left to it.
+    async fn check_proxied(&self, server: &Uri, checked: &CheckedHost) -> Result<(), EgressRefused> {
+        let name = server.host().filter(|_| self.permit.named_by() != NamedBy::User);
+        // An address in the URL was checked with it.
+        let Some(Ok(name)) = name.map(str::parse::<Name>) else { return Ok(()) };
+        match tokio::time::timeout(PROXIED_LOOKUP_MAX, self.lookup.clone().addresses(name)).await {
+            Ok(Ok(addresses)) => addresses.iter().try_for_each(|address| checked.check_address(address.ip())),
+            Ok(Err(_)) | Err(_) => Ok(()),
         }
     }
 
@@ -304,6 +322,8 @@ impl Lookup {
         match self {
             Self::System(mut resolver) => Ok(resolver.call(name).await?.collect()),
             #[cfg(test)]
+            Self::Fixed(addresses) if addresses.is_empty() => Err("no such name".into()),
+            #[cfg(test)]
             Self::Fixed(addresses) => Ok(addresses),
         }
     }
@@ -377,6 +397,45 @@ mod tests {
         let mut allowed = guest_dialer(&[Exemption::Loopback], &server, Route::Direct, &[here]);
         let opened = tokio::join!(allowed.call(server), listener.accept());
         assert!(opened.0.is_ok() && opened.1.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_name_behind_the_users_proxy_is_checked_by_the_addresses_it_has_here() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy: Uri = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        let server: Uri = "https://api.lab.example/".parse().unwrap();
+        let guest = GuestServer {
+            cluster: "guest-lab",
+            server: &server,
+            proxy: ProxyNamedBy::User,
+            holder: HolderReach::Network,
+        };
+        let permit = Egress::default().permit(&Destination::Guest(guest)).unwrap();
+        let dialer = |route: Route, addresses: &[&str]| Dialer {
+            lookup: Lookup::Fixed(addresses.iter().map(|address| address.parse().unwrap()).collect()),
+            proxy_tls: None,
+            routes: Arc::new(Routes::Fixed(route)),
+            permit: permit.clone(),
+        };
+        let connect = || Route::Connect { proxy: proxy.clone(), auth: None };
+        let socks = || Route::Socks5 { proxy: proxy.clone(), auth: None };
+        for (case, route, addresses) in [
+            ("CONNECT", connect(), ["169.254.169.254:443"].as_slice()),
+            ("SOCKS", socks(), &["127.0.0.1:443"]),
+            ("one of two", connect(), &["192.0.2.1:443", "[::1]:443"]),
+        ] {
+            let error = dialer(route, addresses).call(server.clone()).await.map(drop).expect_err(case);
+            assert!(refusal_of(error.as_ref()).is_some(), "case: {case}: {error}");
+        }
+        // The proxy hears of an ordinary address, and of a name that is not known here.
+        for addresses in [["192.0.2.1:443"].as_slice(), &[]] {
+            let mut dialer = dialer(connect(), addresses);
+            let opening = dialer.call(server.clone());
+            let heard = async { drop(listener.accept().await.unwrap()) };
+            let (opened, ()) = tokio::join!(opening, heard);
+            let error = opened.map(drop).expect_err("the proxy hangs up");
+            assert!(refusal_of(error.as_ref()).is_none(), "{addresses:?}: {error}");
+        }
     }
 
     #[tokio::test]

@@ -18,6 +18,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use rustls::ClientConfig;
+use tokio::time::Instant;
 use tower::{BoxError, Service, ServiceExt as _};
 
 use crate::body::{BodyError, collect, limit};
@@ -96,10 +97,14 @@ pub enum HttpError {
 type Body = UnsyncBoxBody<Bytes, BoxError>;
 type Carry = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Response<Body>, BoxError>> + Send + Sync;
 
+/// Called with the headers of every response and how long they took.
+type OnAnswer = dyn Fn(&HeaderMap, Duration) + Send + Sync;
+
 /// Sends requests and collects responses. Clones share their connections.
 #[derive(Clone)]
 pub struct HttpClient {
     carry: Arc<Carry>,
+    on_answer: Option<Arc<OnAnswer>>,
     answer_timeout: Duration,
     body_max: usize,
 }
@@ -119,7 +124,7 @@ impl HttpClient {
     /// # Errors
     /// Roots or a proxy setting that cannot be used.
     pub async fn verifying(verification: &Verification, settings: HttpSettings) -> Result<Self, HttpSetupError> {
-        let config = tls::client_config(verification, None).await?;
+        let config = tls::client_config(verification, None, tls::no_files).await?;
         Self::over(config, verification.server_name(), settings)
     }
 
@@ -134,7 +139,7 @@ impl HttpClient {
                 async move { Ok(pooled.request(request).await?.map(|body| body.map_err(Into::into).boxed_unsync())) },
             )
         };
-        Ok(Self { carry: Arc::new(carry), answer_timeout, body_max })
+        Ok(Self { carry: Arc::new(carry), on_answer: None, answer_timeout, body_max })
     }
 
     /// A client whose server is in this process: tests and the demo.
@@ -153,12 +158,17 @@ impl HttpClient {
                 Ok(response.map(|body| body.map_err(Into::into).boxed_unsync()))
             })
         };
-        Self { carry: Arc::new(carry), answer_timeout: ANSWER_TIMEOUT, body_max: BODY_MAX }
+        Self { carry: Arc::new(carry), on_answer: None, answer_timeout: ANSWER_TIMEOUT, body_max: BODY_MAX }
     }
 
     /// The same client with another time limit for a whole response.
     pub fn within(self, answer_timeout: Duration) -> Self {
         Self { answer_timeout, ..self }
+    }
+
+    /// The same client, which shows the headers of every response and how long they took to `on_answer`.
+    pub fn observed_by(self, on_answer: impl Fn(&HeaderMap, Duration) + Send + Sync + 'static) -> Self {
+        Self { on_answer: Some(Arc::new(on_answer)), ..self }
     }
 
     /// Sends a request and collects its response.
@@ -167,8 +177,12 @@ impl HttpClient {
     /// No response, or none within the limits. A status such as 403 is a response.
     pub async fn send(&self, request: Request<Bytes>) -> Result<Answer, HttpError> {
         let fetching = async {
+            let sent = Instant::now();
             let response = (self.carry)(request.map(Full::new)).await.map_err(|error| not_reached(&*error))?;
             let (head, body) = response.into_parts();
+            if let Some(on_answer) = &self.on_answer {
+                on_answer(&head.headers, sent.elapsed());
+            }
             Ok(Answer { status: head.status, headers: head.headers, body: collect(body, self.body_max).await? })
         };
         let after = self.answer_timeout;
@@ -178,7 +192,7 @@ impl HttpClient {
 
 impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { carry: _, answer_timeout, body_max } = self;
+        let Self { carry: _, on_answer: _, answer_timeout, body_max } = self;
         f.debug_struct("HttpClient")
             .field("answer_timeout", answer_timeout)
             .field("body_max", body_max)

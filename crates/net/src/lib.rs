@@ -5,8 +5,7 @@
 //! - `proxy`: which proxy, by the rules of Go; the one implementation of `NO_PROXY`. `tls`, `roots`: certificates.
 //! - `failure`: why a connection failed, found in the errors of hyper, rustls and the kernel. `body`: size limits.
 //! - [`http`]: sends a request and collects the response, within limits of time and size.
-//! - [`SecretText`] holds credentials and cannot be printed; [`hide`] removes them from text of a server,
-//!   [`redact`] whatever looks like one from text of another program.
+//! - [`SecretText`] holds credentials and cannot be printed; [`hide`] removes them from text of a server.
 //!
 //! Elsewhere: logins, impersonation and `kube::Client` (`fleet::connect`); signing and paging (`fleet::clouds`).
 
@@ -17,7 +16,6 @@ mod egress;
 mod failure;
 pub mod http;
 mod proxy;
-mod redact;
 mod roots;
 mod secret;
 mod text;
@@ -31,8 +29,7 @@ pub use egress::{
 };
 pub use failure::{Causes, NotReached, failure_of};
 pub use proxy::{Proxies, ProxyError, Route, Routes, basic_auth, is_loopback};
-pub use redact::redact;
 pub use roots::{BadRoots, Roots};
 pub use secret::{SecretText, hide};
 pub use text::{one_line, printable};
-pub use tls::{ClientCertificate, HttpVersions, PemSource, TlsError, Verification, client_config};
+pub use tls::{ClientCertificate, HttpVersions, PemSource, ReadFile, TlsError, Verification, client_config};

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no error quotes a certificate or a key; it names where the text came from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -57,6 +57,14 @@ pub enum HttpVersions {
     OneAndTwo,
 }
 
+/// Reads a file that the user's kubeconfig names, within a limit of size and time. This crate reads no files.
+pub type ReadFile = fn(&Path) -> std::io::Result<Zeroizing<String>>;
+
+/// Refuses every file, for roots that are given as data.
+pub(crate) fn no_files(_: &Path) -> std::io::Result<Zeroizing<String>> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 /// Why the TLS settings can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
@@ -81,10 +89,11 @@ pub enum TlsError {
 pub async fn client_config(
     verification: &Verification,
     certificate: Option<&ClientCertificate>,
+    read_file: ReadFile,
 ) -> Result<ClientConfig, TlsError> {
     let builder = match verification {
         Verification::Full { roots: Some(roots), .. } => {
-            let verifier = BundleVerifier::new(given_roots(roots).await?);
+            let verifier = BundleVerifier::new(given_roots(roots, read_file).await?);
             builder().dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
         Verification::Full { roots: None, .. } => builder().with_root_certificates(required_system_roots()?),
@@ -96,7 +105,7 @@ pub async fn client_config(
     let config = match certificate {
         None => builder.with_no_client_auth(),
         Some(certificate) => {
-            let (chain, key) = identity(certificate).await?;
+            let (chain, key) = identity(certificate, read_file).await?;
             let place = place(&certificate.key);
             builder.with_client_auth_cert(chain, key).map_err(|_| TlsError::Mismatch { place })?
         }
@@ -136,9 +145,9 @@ fn offering(versions: HttpVersions, mut config: ClientConfig) -> ClientConfig {
     config
 }
 
-async fn given_roots(source: &PemSource) -> Result<Bundle, TlsError> {
+async fn given_roots(source: &PemSource, read_file: ReadFile) -> Result<Bundle, TlsError> {
     let what = "certificate authority";
-    let text = read(source, what).await?;
+    let text = read(source, what, read_file).await?;
     let mut store = RootCertStore::empty();
     let certificates: Vec<CertificateDer<'static>> =
         CertificateDer::pem_slice_iter(text.as_bytes()).flatten().collect();
@@ -163,16 +172,17 @@ fn required_system_roots() -> Result<RootCertStore, TlsError> {
 
 async fn identity(
     certificate: &ClientCertificate,
+    read_file: ReadFile,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
     let ClientCertificate { chain, key } = certificate;
     let what = "client certificate";
-    let chain_text = read(chain, what).await?;
+    let chain_text = read(chain, what, read_file).await?;
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain_text.as_bytes()).collect();
     let Some(certificates) = certificates.ok().filter(|all| !all.is_empty()) else {
         return Err(TlsError::NotPem { what, place: place(chain), begins: "CERTIFICATE" });
     };
     let what = "client key";
-    let key_text = read(key, what).await?;
+    let key_text = read(key, what, read_file).await?;
     if key_text.contains("BEGIN ENCRYPTED PRIVATE KEY") || key_text.contains("Proc-Type: 4,ENCRYPTED") {
         return Err(TlsError::EncryptedKey { place: place(key) });
     }
@@ -181,13 +191,15 @@ async fn identity(
     Ok((certificates, private))
 }
 
-async fn read(source: &PemSource, what: &'static str) -> Result<Zeroizing<String>, TlsError> {
+async fn read(source: &PemSource, what: &'static str, read_file: ReadFile) -> Result<Zeroizing<String>, TlsError> {
     match source {
         PemSource::Inline(text) => Ok(Zeroizing::new(text.expose().to_owned())),
-        PemSource::File(path) => tokio::fs::read_to_string(path)
-            .await
-            .map(Zeroizing::new)
-            .map_err(|error| TlsError::NotReadable { what, place: place(source), why: error.kind().to_string() }),
+        PemSource::File(path) => {
+            let path = path.clone();
+            let text = tokio::task::spawn_blocking(move || read_file(&path)).await;
+            let text = text.unwrap_or_else(|ended| Err(std::io::Error::other(ended)));
+            text.map_err(|error| TlsError::NotReadable { what, place: place(source), why: error.kind().to_string() })
+        }
     }
 }
 

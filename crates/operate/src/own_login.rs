@@ -5,6 +5,7 @@
 use crate::session::Session;
 use trueup_checks::kubeconfig::content::{Jwt, Token};
 use trueup_core::engine::{Conditions, Evidence, Judged, OwnLogin, Stake};
+use trueup_core::files;
 use trueup_core::world::{ClusterName, ClusterSource, View};
 use trueup_fleet::connect::{Access, Bearer};
 
@@ -64,8 +65,7 @@ fn login(access: &Access) -> OwnLogin {
     match &access.bearer {
         Bearer::Token(token) => of_token(token.expose()),
         Bearer::TokenFile(path) => {
-            let small = path.metadata().is_ok_and(|file| file.len() <= TOKEN_BYTES_MAX);
-            let text = if small { std::fs::read_to_string(path).map(zeroize::Zeroizing::new).ok() } else { None };
+            let text = files::read_text(path, TOKEN_BYTES_MAX).ok();
             text.map_or_else(
                 || may_end("the token file of your kubeconfig can't be read"),
                 |text| of_token(text.trim()),

@@ -11,10 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use trueup_core::engine::journal::StateFolder;
+use trueup_core::files;
 use trueup_fleet::connect::{PluginApprovals, PluginId};
 
 /// The file, in the state folder: one digest a line.
 const FILE: &str = "plugins";
+/// About 16,000 plugins.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Approvals of this process and earlier ones.
 pub struct KeptApprovals {
@@ -25,7 +28,8 @@ pub struct KeptApprovals {
 
 impl KeptApprovals {
     pub fn read(state: Option<&Path>) -> Self {
-        let text = state.and_then(|state| std::fs::read_to_string(state.join(FILE)).ok()).unwrap_or_default();
+        let text = state.and_then(|state| files::read_text(&state.join(FILE), FILE_BYTES_MAX).ok());
+        let text = text.map(|text| (*text).clone()).unwrap_or_default();
         let approved = text.lines().map(PluginId::kept).collect();
         Self { state: state.map(Path::to_owned), approved: Mutex::new(approved) }
     }

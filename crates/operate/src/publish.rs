@@ -9,12 +9,15 @@
 
 use std::fmt;
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use std::time::Duration;
 
 use http::{Method, Request, StatusCode, header};
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use kube::client::Body;
 use serde_json::{Value, json};
 
@@ -23,11 +26,18 @@ use crate::session::{Session, wall_clock};
 use crate::settings::PublishTarget;
 use crate::state::SafetySwitches;
 use trueup_core::engine::executor::Switches as _;
+use trueup_core::files;
 use trueup_fleet::connect::{Connector as _, KubeconfigConnector, send};
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
 /// How much of the end of the file is read: about 8,000 lines.
 const FILE_TAIL_MAX: u64 = 1 << 20;
+/// authpriv (10) × 8 + notice (5).
+const SYSLOG_PRIORITY: u8 = 10 * 8 + 5;
+/// What the messages are found by: `journalctl -t trueup`.
+const SYSLOG_TAG: &str = "trueup";
+/// How long a full queue of the daemon is waited for.
+const SYSLOG_TIME_MAX: Duration = Duration::from_secs(2);
 /// The longest key of a ConfigMap.
 const KEY_MAX: usize = 253;
 
@@ -54,6 +64,10 @@ async fn publish_to(session: &Session, target: &PublishTarget, hash: &str) -> Re
     let (key, now) = (publisher(session), Timestamp::now());
     match target {
         PublishTarget::File(path) => append_line(path, &format!("{now} {key} {hash}")).map_err(PublishError::new),
+        PublishTarget::Syslog { socket } => {
+            let at = now.to_zoned(TimeZone::system());
+            send_syslog(socket, &syslog_line(&at, &key, hash)).map_err(PublishError::new)
+        }
         PublishTarget::ConfigMap { context, namespace, name } => {
             if let Some(blocked) = SafetySwitches::new(session).shut(now) {
                 return Err(PublishError::new(blocked.why));
@@ -67,10 +81,11 @@ async fn publish_to(session: &Session, target: &PublishTarget, hash: &str) -> Re
 /// The hash this machine and user published last. None: nothing was published.
 ///
 /// # Errors
-/// The target cannot be read.
+/// The target cannot be read: syslog never can.
 pub async fn read_published(session: &Session, target: &PublishTarget) -> Result<Option<String>, PublishError> {
     let key = publisher(session);
     match target {
+        PublishTarget::Syslog { .. } => Err(PublishError::new("syslog is written and never read")),
         PublishTarget::File(path) => Ok(read_tail(path).map_err(PublishError::new)?.and_then(|text| last(&text, &key))),
         PublishTarget::ConfigMap { context, namespace, name } => {
             let client = connect(session, context).await?;
@@ -94,18 +109,26 @@ fn append_line(path: &Path, line: &str) -> io::Result<()> {
     file.sync_data()
 }
 
+/// A message as the C library sends it: facility authpriv, severity notice, local time without a year.
+fn syslog_line(at: &Zoned, key: &str, hash: &str) -> String {
+    let (time, process) = (at.strftime("%b %e %H:%M:%S"), std::process::id());
+    format!("<{SYSLOG_PRIORITY}>{time} {SYSLOG_TAG}[{process}]: journal {key} {hash}")
+}
+
+/// Sends one message to a local syslog daemon, which must not hold up a run that is over.
+fn send_syslog(socket: &Path, line: &str) -> io::Result<()> {
+    let sender = UnixDatagram::unbound()?;
+    sender.set_write_timeout(Some(SYSLOG_TIME_MAX))?;
+    sender.send_to(line.as_bytes(), socket).map(drop)
+}
+
 /// The end of the file. None: there is no file.
 fn read_tail(path: &Path) -> io::Result<Option<String>> {
-    let mut file = match OpenOptions::new().read(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(FILE_TAIL_MAX)))?;
-    let mut bytes = Vec::new();
-    file.take(FILE_TAIL_MAX).read_to_end(&mut bytes)?;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    match files::read_tail(path, FILE_TAIL_MAX) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The hash in the last whole line of this publisher.
@@ -201,6 +224,7 @@ impl fmt::Display for PublishTarget {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
             Self::ConfigMap { context, namespace, name } => write!(f, "ConfigMap {namespace}/{name} of {context}"),
+            Self::Syslog { socket } => write!(f, "syslog ({})", socket.display()),
         }
     }
 }
@@ -227,6 +251,25 @@ mod tests {
         append_line(&path, "t3 here.anna sha256:3").unwrap();
         assert_eq!(last_of("here.anna").as_deref(), Some("sha256:3"));
         assert!(read_tail(dir.path()).is_err(), "a folder cannot be read, which is not \"nothing published\"");
+    }
+
+    #[test]
+    fn syslog_receives_one_message_with_machine_and_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("log");
+        let daemon = UnixDatagram::bind(&socket).unwrap();
+        let at = "2026-11-06T10:00:05[UTC]".parse().unwrap();
+        send_syslog(&socket, &syslog_line(&at, "here.anna", "sha256:1")).unwrap();
+        let mut bytes = [0; 200];
+        let length = daemon.recv(&mut bytes).unwrap();
+        let expected = format!("<85>Nov  6 10:00:05 trueup[{}]: journal here.anna sha256:1", std::process::id());
+        assert_eq!(String::from_utf8_lossy(&bytes[..length]), expected);
+        let absent = send_syslog(&dir.path().join("absent"), "x").unwrap_err();
+        assert_eq!(absent.kind(), io::ErrorKind::NotFound);
+        // A daemon that does not read has a full queue, and the run ends all the same.
+        let full =
+            std::iter::repeat_with(|| send_syslog(&socket, &"x".repeat(1000))).take(100_000).find_map(Result::err);
+        assert_eq!(full.map(|error| error.kind()), Some(io::ErrorKind::WouldBlock));
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use crate::event::Events;
 use crate::settings::Settings;
 use trueup_core::engine::MarkKey;
 use trueup_core::engine::journal::{Holder, StateFolder};
+use trueup_core::files;
 use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, PluginPolicy, Selection};
 
 /// Everything an operation needs besides its own request.
@@ -87,7 +88,8 @@ impl Session {
     /// The machine this process runs on.
     pub fn host(&self) -> String {
         let named = self.env.raw("HOSTNAME").map(|name| name.to_string_lossy().into_owned());
-        let written = || std::fs::read_to_string("/etc/hostname").ok().map(|text| text.trim().to_owned());
+        let written =
+            || files::read_text(Path::new("/etc/hostname"), HOST_NAME_FILE_MAX).ok().map(|text| text.trim().to_owned());
         named.or_else(written).filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
     }
 
@@ -96,6 +98,9 @@ impl Session {
         Holder { name: format!("trueup {operation} by {} on {}", self.user(), self.host()), pid: std::process::id() }
     }
 }
+
+/// The longest host name has 64 characters.
+const HOST_NAME_FILE_MAX: u64 = 4096;
 
 /// The clock of this machine.
 pub fn wall_clock() -> Clock {

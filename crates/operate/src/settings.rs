@@ -93,6 +93,8 @@ pub enum PublishTarget {
     File(PathBuf),
     /// One key of a ConfigMap is replaced after each run.
     ConfigMap { context: String, namespace: String, name: String },
+    /// A message is sent to the syslog daemon behind this socket after each run. It is written, never read back.
+    Syslog { socket: PathBuf },
 }
 
 impl CloudAccount {

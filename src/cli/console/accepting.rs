@@ -12,9 +12,11 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use zeroize::Zeroizing;
 
-use crate::config::{accept_line, parse_accepted};
+use crate::config::{CONFIG_BYTES_MAX, accept_line, parse_accepted};
 use trueup_core::engine::{AcceptRule, Glob, SubjectId};
+use trueup_core::files;
 
 /// Header of the file.
 const HEAD: &str =
@@ -43,9 +45,9 @@ pub fn rule(subject: &SubjectId, reason: String, until: &str, now: Timestamp) ->
 /// The file cannot be written, or its content is invalid.
 pub fn write_down(path: &Path, rule: &AcceptRule) -> Result<(), String> {
     let not_written = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
-    let text = match std::fs::read_to_string(path) {
+    let text = match files::read_text(path, CONFIG_BYTES_MAX) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Zeroizing::default(),
         Err(error) => return Err(not_written(error)),
     };
     if let Err(problems) = parse_accepted(&text) {

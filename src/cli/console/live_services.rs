@@ -71,6 +71,7 @@ impl ConsoleServices for LiveServices {
             Task::FleetTable { ask, check } => self.fleet_table(ask, check),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
+            Task::AskPlugin(cluster) => self.ask_plugin(cluster),
             Task::Probe(subject) => self.probe(subject),
             Task::Resync => self.command(Command::Resync),
             Task::Save { file, text } => self.save(file, text),
@@ -82,6 +83,10 @@ impl ConsoleServices for LiveServices {
 
     fn login(&mut self, cluster: &ClusterName) -> Login {
         login::method(&self.fleet, &self.kind, cluster)
+    }
+
+    fn approve_plugin(&mut self, cluster: &ClusterName) {
+        login::approve(&self.fleet, cluster);
     }
 
     fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>) {
@@ -103,6 +108,16 @@ impl LiveServices {
     fn command(&self, command: Command) {
         let fleet = self.fleet.clone();
         tokio::spawn(async move { fleet.send(command).await });
+    }
+
+    /// Reads the kubeconfig, on a thread of its own.
+    fn ask_plugin(&self, cluster: ClusterName) {
+        let (fleet, kind, replies) = (self.fleet.clone(), self.kind.clone(), self.replies.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Some(question) = login::question(&fleet, &kind, &cluster) {
+                replies.send(TaskReply::PluginQuestion { cluster, question });
+            }
+        });
     }
 
     fn explain(&self, ask: RequestId, subject: SubjectId) {

@@ -5,7 +5,7 @@
 use super::FleetKind;
 use crate::console::run::Login;
 use trueup_core::world::ClusterName;
-use trueup_fleet::connect::{Access, Bearer, ExecSpec, plugin_on_terminal, read_credential};
+use trueup_fleet::connect::{Access, Bearer, ExecSpec, PluginQuestion, plugin_on_terminal, read_credential};
 use trueup_fleet::live::Member;
 use trueup_operate::{Fleet, Notice, Session, logged_in};
 
@@ -36,17 +36,37 @@ pub fn method(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
     }
 }
 
-/// The plugin as a program. The user asks for it, so that it is approved from now on.
+/// The plugin as a program, or the question whether it may run.
 fn program(fleet: &Fleet, spec: &ExecSpec) -> Login {
     let Session { env, plugins, .. } = &**fleet.session();
+    if let Some(question) = plugins.question(spec, env) {
+        return Login::Ask(question);
+    }
     let command = match plugin_on_terminal(spec, env, plugins) {
         Ok(command) => command,
         Err(error) => return Login::Otherwise(error.to_string()),
     };
-    if let Err(why) = plugins.approve(spec, env) {
+    Login::Program(Box::new(command))
+}
+
+/// The question that the plugin of a cluster needs, if any.
+pub fn question(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Option<PluginQuestion> {
+    match method(fleet, kind, cluster) {
+        Login::Ask(question) => Some(question),
+        Login::Program(_) | Login::Otherwise(_) => None,
+    }
+}
+
+/// Remembers that the plugin of a cluster may run.
+pub fn approve(fleet: &Fleet, cluster: &ClusterName) {
+    let Session { env, plugins, .. } = &**fleet.session();
+    let approved = access(fleet, cluster).and_then(|access| match access.exec() {
+        Some(spec) => plugins.approve(spec, env),
+        None => Ok(()),
+    });
+    if let Err(why) = approved {
         fleet.session().events.notice(Notice::PluginNotKept { why });
     }
-    Login::Program(Box::new(command))
 }
 
 /// The cluster, connected with the credential that its plugin printed.

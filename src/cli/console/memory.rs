@@ -13,8 +13,11 @@ use crate::cli::out_file::write_private;
 use crate::console::model::Remembered;
 use trueup_core::engine::journal::StateFolder;
 use trueup_core::engine::text::Printable;
+use trueup_core::files;
 
 const FILE: &str = "console.json";
+/// 100 fleets with a few hundred bytes each.
+const FILE_BYTES_MAX: u64 = 4 << 20;
 /// Version of the file format.
 const VERSION: u32 = 1;
 /// Fleets in the file; the least recently opened is dropped first. 100 × 0.5 KiB = 50 KiB.
@@ -61,7 +64,7 @@ pub fn remember(state: &Path, fleet: &str, console: Remembered, now: Timestamp) 
 fn read(state: &Path) -> Result<Memory, String> {
     let path = state.join(FILE);
     let unusable = |why: String| format!("ignored {}: {why}", path.display());
-    let text = match std::fs::read_to_string(&path) {
+    let text = match files::read_text(&path, FILE_BYTES_MAX) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Memory::empty()),
         Err(error) => return Err(unusable(error.to_string())),

@@ -10,9 +10,12 @@ use crate::cli::out_file::write_private;
 use crate::console::task::SavedFile;
 use trueup_core::engine::short_id;
 use trueup_core::engine::text::Printable;
+use trueup_core::files;
 
 /// Lines of the log that the console shows.
 const LOG_LINES: usize = 2_000;
+/// Where these lines are: about 500 bytes each.
+const LOG_TAIL_BYTES: u64 = 1 << 20;
 
 /// Writes a file to the current folder and returns its name.
 ///
@@ -40,8 +43,9 @@ pub fn last_lines(log: Option<&Path>) -> Vec<String> {
     let Some(log) = log else {
         return vec!["no log: start with --log FILE, and -v for debug lines".to_owned()];
     };
-    match std::fs::read_to_string(log) {
-        Ok(text) => {
+    match files::read_tail(log, LOG_TAIL_BYTES) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
             let lines: Vec<&str> = text.lines().collect();
             lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| (*line).to_owned()).collect()
         }

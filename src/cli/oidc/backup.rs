@@ -9,6 +9,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::terminal::print;
 use super::{NOT_ACCEPTED, chosen};
+use trueup_core::engine::text::Printable;
 
 pub async fn run(context: &Context, cluster: Option<&str>, folder: &Path) -> Result<u8, CliError> {
     let fleet = chosen::connect(context).await?;
@@ -27,7 +28,8 @@ pub async fn run(context: &Context, cluster: Option<&str>, folder: &Path) -> Res
     for one in sealed {
         match one.result {
             Ok(path) => {
-                print(&format!("{} sealed to {}\n", one.kind, context.terminal.safe(&path.display().to_string())))?;
+                let line = format!("{} sealed to {}\n", one.kind, context.terminal.safe(&path.display().to_string()));
+                print(&Printable::lines(&line))?;
             }
             Err(why) => {
                 context.note(&format!("{} not sealed: {why}", one.kind));

@@ -1,6 +1,5 @@
 //! A candidate for a cluster's authentication, in a file: an Authentication or a HostedCluster.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::Value;
@@ -8,6 +7,7 @@ use serde_json::Value;
 use super::super::error::CliError;
 use trueup_checks::external_oidc::{AuthSpec, CandidateSpec, Provenance, unknown_fields};
 use trueup_checks::hosted_oidc::AuthBlock;
+use trueup_core::files;
 use trueup_core::world::{Namespace, ObjectName, ResourceVersion};
 
 /// An API server takes objects up to 3 MiB.
@@ -30,17 +30,9 @@ impl Candidate {
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let doing = || format!("-f {}", path.display());
         let failed = |cause: String| CliError::failed(doing(), cause, HINT);
-        let mut text = String::new();
-        let limit = FILE_BYTES_MAX + 1;
-        let read = if path == Path::new("-") {
-            std::io::stdin().lock().take(limit).read_to_string(&mut text)
-        } else {
-            std::fs::File::open(path).and_then(|file| file.take(limit).read_to_string(&mut text))
-        };
-        read.map_err(|error| failed(error.to_string()))?;
-        if u64::try_from(text.len()).is_ok_and(|length| length > FILE_BYTES_MAX) {
-            return Err(failed(format!("it is larger than {FILE_BYTES_MAX} bytes")));
-        }
+        let is_stdin = path == Path::new("-");
+        let read = if is_stdin { files::read_stdin(FILE_BYTES_MAX) } else { files::read_text(path, FILE_BYTES_MAX) };
+        let text = read.map_err(|error| failed(error.to_string()))?;
         let object: Value = serde_saphyr::from_str(&text).map_err(|error| failed(first_line(&error.to_string())))?;
         Self::parse(&object).map_err(failed)
     }

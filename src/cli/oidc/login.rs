@@ -16,7 +16,7 @@ use super::request::{Asked, judge};
 use super::review::{self, ReviewJson};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
-use trueup_core::engine::text::printable_json;
+use trueup_core::engine::text::{Printable, printable_json};
 use trueup_core::files;
 use trueup_core::world::View;
 use trueup_net::SecretText;
@@ -58,7 +58,7 @@ pub async fn run(
             format!("{}\n{}", table(context, &answer), review::table(context, &answer, reviewed))
         }
     };
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     let is_accepted = match &answer {
         Answer::Accepted(_) => reviewed.is_none_or(|reviewed| review::agrees(&answer, &reviewed)),
         Answer::Refused(_) | Answer::NotVerifiable(_) => false,

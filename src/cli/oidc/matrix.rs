@@ -11,7 +11,7 @@ use super::super::terminal::print;
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::external_oidc::{Token, identity_matrix};
 use trueup_checks::{FleetCell, FleetTable, RowKnowledge};
-use trueup_core::engine::text::printable_json;
+use trueup_core::engine::text::{Printable, printable_json};
 
 /// Stands before what differs from most.
 const ODD: &str = "!=";
@@ -27,7 +27,7 @@ pub async fn run(context: &Context, token: Option<Token>, format: ExplainFormat)
             lines.into_iter().map(|(_, line)| line + "\n").collect()
         }
     };
-    print(&text)?;
+    print(&Printable::styled(&text))?;
     let is_known = table.rows.iter().all(|row| row.knowledge == RowKnowledge::Known);
     Ok(if is_known { 0 } else { NOT_ACCEPTED })
 }

@@ -4,12 +4,12 @@
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::terminal::print;
+use super::super::terminal::{print, print_exact};
 use super::request::{Asked, JudgedSpec, judge};
 use super::{NOT_ACCEPTED, chosen};
 use trueup_checks::DiscoveryProbe;
 use trueup_checks::external_oidc::{Checked, SpecVerdict, Warning};
-use trueup_core::engine::text::printable_json;
+use trueup_core::engine::text::Printable;
 use trueup_core::world::View;
 use trueup_operate::{Notice, discovery_code, fetch_discovery};
 
@@ -40,8 +40,8 @@ fn show(context: &Context, view: View<'_>, asked: &Asked) -> Result<(u8, Option<
     if let Some(bytes) = &checked.rendered {
         // A file or pipe gets the exact bytes; a terminal gets the same JSON with control characters escaped.
         match context.terminal.width {
-            None => print(bytes)?,
-            Some(_) => print(&format!("{}\n", printable_json(bytes)))?,
+            None => print_exact(bytes)?,
+            Some(_) => print(&Printable::json(bytes).ended())?,
         };
     }
     match checked.verdict {

@@ -134,6 +134,9 @@ actions! {
     Reconnect "reconnect" Repairing "reconnect" "Reconnect to the cluster now";
     RunPlugin "run-plugin" Repairing "log in" "Run the credential plugin of a cluster on this terminal";
 
+    RunOnce "yes" Repairing "run it" "Run the credential plugin and remember the answer";
+    DoNotRun "no" Repairing "do not run" "Do not run the credential plugin";
+
     Copy "copy" Sharing "copy" "Copy the name of the selected row";
     CopyCommand "copy-command" Sharing "copy command" "Copy the kubectl or oc command for the selected row";
     Export "export" Sharing "export" "Write the shown rows as Markdown or CSV";

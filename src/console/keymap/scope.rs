@@ -1,6 +1,8 @@
 //! Scopes of key bindings.
 
-use Scope::{Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan};
+use Scope::{
+    Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
+};
 
 /// The part of the screen that receives keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,11 +22,13 @@ pub enum Scope {
     Palette,
     Filter,
     Picker,
+    /// The question about a credential plugin.
+    Plugin,
 }
 
 impl Scope {
-    pub const ALL: [Self; 13] =
-        [Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker];
+    pub const ALL: [Self; 14] =
+        [Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker, Plugin];
 
     /// Name in the key file.
     pub fn name(self) -> &'static str {
@@ -42,6 +46,7 @@ impl Scope {
             Palette => "palette",
             Filter => "filter",
             Picker => "picker",
+            Plugin => "plugin",
         }
     }
 
@@ -61,6 +66,7 @@ impl Scope {
             Palette => "Palette",
             Filter => "Filter",
             Picker => "Pickers",
+            Plugin => "Credential plugin",
         }
     }
 
@@ -72,7 +78,7 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help | Plugin => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use tui_input::Input;
 
 use super::approval::Approval;
+use super::plugin::PluginDialog;
 use crate::console::keymap::Action;
 use crate::console::task::RequestId;
 use trueup_checks::FleetTable;
@@ -25,6 +26,8 @@ pub enum Layer {
     /// A text prompt.
     Prompt(Prompt),
     Approval(Approval),
+    /// Whether a credential plugin may run.
+    Plugin(PluginDialog),
 }
 
 /// A list filtered by typing.

@@ -11,9 +11,11 @@ mod fleet;
 mod layer;
 mod navigation;
 mod plan;
+mod plugin;
 mod remembered;
 mod toast;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -31,6 +33,7 @@ pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
+pub use plugin::PluginDialog;
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
 
@@ -41,6 +44,7 @@ use super::layout::{Body, Layout, SPLIT};
 use super::task::{RequestId, Start};
 use super::theme::GlyphSet;
 use trueup_core::engine::SubjectId;
+use trueup_fleet::connect::PluginQuestion;
 use trueup_fleet::live::Update;
 
 /// State of the whole console.
@@ -70,6 +74,8 @@ pub struct Model {
     pub scroll: usize,
     pub toasts: Toasts,
     pub layer: Option<Layer>,
+    /// Credential plugins that were asked about.
+    pub asked_plugins: BTreeSet<PluginQuestion>,
     /// Pressed keys of an unfinished sequence.
     pub pressed: Vec<Stroke>,
     /// Possible next keys.
@@ -146,6 +152,7 @@ impl Model {
             scroll: 0,
             toasts: Toasts::default(),
             layer: None,
+            asked_plugins: BTreeSet::new(),
             pressed: Vec::new(),
             follow: Vec::new(),
             paused: None,
@@ -216,6 +223,7 @@ impl Model {
             Some(Layer::Palette(_)) => Scope::Palette,
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,
+            Some(Layer::Plugin(_)) => Scope::Plugin,
             None => self.screen_scope(),
         }
     }

@@ -6,13 +6,14 @@ use super::fixtures;
 use crate::console::effect::TerminalRequest;
 use crate::console::event::What;
 use crate::console::model::{History, Layer, Pane, RunState, ScreenId, Standing};
-use crate::console::task::{Planned, RequestId, TaskReply, Tried};
+use crate::console::task::{Planned, RequestId, Task, TaskReply, Tried};
 use crate::console::testing::TestConsole;
 use trueup_checks::{FleetCell, FleetRow, FleetTable, Panel, RowKnowledge};
 use trueup_core::engine::executor::Report;
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{State, Tier};
 use trueup_core::world::{ClusterName, RiskClass};
+use trueup_fleet::connect::PluginQuestion;
 use trueup_fleet::live::Update;
 
 const GUARD: Duration = Duration::from_millis(300);
@@ -34,6 +35,53 @@ fn change(stage: &mut TestConsole, name: &str, state: Option<State>) {
     let id = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", name);
     let held = state.map(|state| fixtures::held(state, "in-use", 0));
     stage.data(Update::of([(id, held)]));
+}
+
+fn plugin_question() -> TaskReply {
+    let (command, arguments) = ("/bin/aws".to_owned(), "get-token".to_owned());
+    TaskReply::PluginQuestion { cluster: ClusterName::new("mgmt-eu"), question: PluginQuestion { command, arguments } }
+}
+
+#[test]
+fn a_credential_plugin_is_asked_about_once_and_runs_after_yes_alone() {
+    let answered = |keys: &str| {
+        let mut stage = TestConsole::full();
+        stage.draw(120, 40);
+        stage.reply(plugin_question()).keys("y");
+        assert!(stage.wishes.is_empty(), "a key that was pressed before the dialog appeared is dropped");
+        stage.later(Duration::from_millis(300)).keys(keys);
+        let runs = stage.wishes.iter().any(|wish| matches!(wish, TerminalRequest::ApprovePlugin(_)));
+        let is_open = matches!(stage.model.layer, Some(Layer::Plugin(_)));
+        stage.reply(plugin_question());
+        let is_asked_again = !is_open && matches!(stage.model.layer, Some(Layer::Plugin(_)));
+        (runs, is_open, is_asked_again)
+    };
+    let cases = [
+        ("y", (true, false, false)),
+        ("n", (false, false, false)),
+        ("esc", (false, false, false)),
+        ("enter", (false, true, false)),
+        ("X", (false, true, false)),
+        ("q", (false, false, false)),
+    ];
+    for (keys, expected) in cases {
+        assert_eq!(answered(keys), expected, "key: {keys}");
+    }
+}
+
+#[test]
+fn a_cluster_that_needs_a_login_has_its_plugin_looked_up_once() {
+    let mut stage = TestConsole::full();
+    let cluster = stage.model.fleet.get(&ClusterName::new("mgmt-eu")).unwrap().clone();
+    let gap = trueup_core::world::Gap::new(trueup_core::world::GapCause::Unauthorized, "not approved");
+    let link = trueup_core::world::Link::AuthExpired { gap, hint: "log in".to_owned() };
+    let expired = trueup_core::world::Cluster { link, ..cluster };
+    for _ in 0..2 {
+        let clusters = [(expired.name.clone(), Some(expired.clone()))].into();
+        stage.data(trueup_fleet::live::Update { clusters, ..Default::default() });
+    }
+    let asked = stage.tasks.iter().filter(|task| matches!(task, Task::AskPlugin(name) if *name == expired.name));
+    assert_eq!(asked.count(), 1);
 }
 
 #[test]

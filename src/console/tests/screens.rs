@@ -16,6 +16,7 @@ use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{Action, Chosen, Plan, State, Tier, Undo};
 use trueup_core::world::{ClusterName, Link, RiskClass};
+use trueup_fleet::connect::PluginQuestion;
 use trueup_fleet::live::Update;
 
 /// A screen's states, each under its name.
@@ -496,6 +497,22 @@ fn messages(stage: &mut TestConsole) {
     stage.reply(TaskReply::Accepted { message: Err("invalid date `soon`; use YYYY-MM-DD".to_owned()) });
 }
 
+fn plugin() -> States {
+    let asking = |command: &str, arguments: &str| {
+        let question = PluginQuestion { command: command.to_owned(), arguments: arguments.to_owned() };
+        full(|stage| {
+            stage.reply(TaskReply::PluginQuestion { cluster: ClusterName::new("mgmt-eu"), question });
+        })
+    };
+    let long = "eks get-token --cluster-name prod-eu --region eu-central-1 --role-arn \
+                arn:aws:iam::123456789012:role/operators/eks-administrators --output json --profile operators";
+    vec![
+        ("a plugin", asking("/usr/local/bin/aws", "eks get-token --cluster-name prod-eu")),
+        ("without arguments", asking("/opt/bin/kubelogin", "")),
+        ("arguments longer than a line", asking("/usr/local/bin/aws", long)),
+    ]
+}
+
 pub fn all() -> Vec<(&'static str, States)> {
     vec![
         ("fleet", fleet()),
@@ -503,6 +520,7 @@ pub fn all() -> Vec<(&'static str, States)> {
         ("detail", detail()),
         ("plan", plan()),
         ("approval", approval()),
+        ("plugin", plugin()),
         ("activity", activity()),
         ("object", object()),
         ("over", over()),

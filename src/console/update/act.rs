@@ -87,6 +87,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Probe => probe(model),
         Action::Reconnect => reconnect(model),
         Action::RunPlugin => run_plugin(model),
+        // Heard by the question about a plugin alone.
+        Action::RunOnce | Action::DoNotRun => Effects::default(),
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
         Action::Export => palette::open_export(model),

@@ -12,7 +12,7 @@ use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, State, SubjectId};
-use trueup_core::world::{ClusterName, Link};
+use trueup_core::world::{Cluster, ClusterName, Link};
 use trueup_fleet::live::Update;
 
 /// Shortest time between alerts: many changes cause one alert.
@@ -58,6 +58,10 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
     let arriving = arriving(model);
     for (name, cluster) in clusters {
+        let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
+        if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
+            effects.tasks.push(Task::AskPlugin(name.clone()));
+        }
         model.fleet.put(name, cluster);
     }
     if any_clusters {

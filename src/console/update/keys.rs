@@ -18,6 +18,11 @@ pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
     {
         return Effects::default();
     }
+    if let Some(Layer::Plugin(dialog)) = &model.layer
+        && (!dialog.listens(model.now) || model.layout().is_none())
+    {
+        return Effects::default();
+    }
     let scope = model.scope();
     model.pressed.push(Stroke::from(key));
     match model.keys.resolve(scope, &model.pressed) {

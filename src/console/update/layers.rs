@@ -8,9 +8,11 @@ use super::{keys, palette, repair};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::filter;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Layer, Model, Prompt, PromptWhat, ScreenId};
+use crate::console::model::{Layer, Model, PluginDialog, Prompt, PromptWhat, ScreenId};
 use crate::console::task::Task;
 use crate::console::view;
+use trueup_core::world::ClusterName;
+use trueup_fleet::connect::PluginQuestion;
 
 /// Lines per page of a layer.
 const PAGE: isize = 10;
@@ -30,6 +32,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::PageDown => step(model, PAGE),
         Action::Top => step(model, isize::MIN),
         Action::Bottom => step(model, isize::MAX),
+        Action::RunOnce => answer_plugin(model, PluginAnswer::Run),
+        Action::DoNotRun => answer_plugin(model, PluginAnswer::DoNotRun),
         _ => Effects::default(),
     }
 }
@@ -59,8 +63,39 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             prompt.problem = None;
             typed(model)
         }
-        Some(Layer::Help { .. } | Layer::Table { .. }) | None => Effects::default(),
+        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_)) | None => Effects::default(),
     }
+}
+
+#[derive(Clone, Copy)]
+enum PluginAnswer {
+    Run,
+    DoNotRun,
+}
+
+fn answer_plugin(model: &mut Model, answer: PluginAnswer) -> Effects {
+    let Some(Layer::Plugin(dialog)) = &model.layer else { return Effects::default() };
+    let cluster = dialog.cluster.to_string();
+    model.asked_plugins.insert(dialog.question.clone());
+    model.layer = None;
+    match answer {
+        PluginAnswer::Run => {
+            Effects { terminal: vec![TerminalRequest::ApprovePlugin(cluster)], redraw: true, ..Effects::default() }
+        }
+        PluginAnswer::DoNotRun => {
+            let key = model.screen_key(Action::RunPlugin);
+            say(model, &format!("credential plugin of {cluster} was not run; {key} on Fleet asks again"))
+        }
+    }
+}
+
+/// Opens the question about a plugin that the user was not asked about yet. While another layer is open the cluster keeps
+/// its state, which names the key that asks.
+pub fn ask_plugin(model: &mut Model, cluster: ClusterName, question: PluginQuestion) -> Effects {
+    if model.layer.is_none() && model.asked_plugins.insert(question.clone()) {
+        model.layer = Some(Layer::Plugin(PluginDialog::new(cluster, question, model.now)));
+    }
+    Effects::redraw()
 }
 
 /// Applies a filter.
@@ -94,10 +129,20 @@ fn typed(model: &mut Model) -> Effects {
 }
 
 fn close(model: &mut Model) -> Effects {
+    if let Some(Layer::Plugin(_)) = &model.layer {
+        return answer_plugin(model, PluginAnswer::DoNotRun);
+    }
     match model.layer.take() {
         Some(Layer::Approval(_)) => say(model, "nothing was sent"),
         Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, .. })) => filter(model, ""),
-        Some(Layer::Prompt(_) | Layer::Help { .. } | Layer::Table { .. } | Layer::Palette(_) | Layer::Picker(_))
+        Some(
+            Layer::Prompt(_)
+            | Layer::Help { .. }
+            | Layer::Table { .. }
+            | Layer::Palette(_)
+            | Layer::Picker(_)
+            | Layer::Plugin(_),
+        )
         | None => Effects::redraw(),
     }
 }
@@ -108,7 +153,7 @@ fn enter(model: &mut Model) -> Effects {
         Some(Layer::Palette(_) | Layer::Picker(_)) => palette::choose(model),
         Some(Layer::Prompt(_)) => enter_prompt(model),
         Some(Layer::Help { .. } | Layer::Table { .. }) => close(model),
-        None => Effects::default(),
+        Some(Layer::Plugin(_)) | None => Effects::default(),
     }
 }
 
@@ -168,7 +213,7 @@ fn step(model: &mut Model, by: isize) -> Effects {
         Some(Layer::Table { scroll, .. }) => *scroll = scroll.saturating_add_signed(by).min(table_last),
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.step(by),
         Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
-        Some(Layer::Prompt(_)) | None => {}
+        Some(Layer::Prompt(_) | Layer::Plugin(_)) | None => {}
     }
     Effects::redraw()
 }

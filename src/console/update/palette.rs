@@ -108,7 +108,8 @@ pub fn take_table(model: &mut Model, answered: RequestId, found: Option<FleetTab
 pub fn choose(model: &mut Model) -> Effects {
     let chosen = match &model.layer {
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
-        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Prompt(_) | Layer::Approval(_)) | None => None,
+        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Prompt(_) | Layer::Approval(_) | Layer::Plugin(_))
+        | None => None,
     };
     let Some(item) = chosen else { return Effects::default() };
     model.layer = None;

@@ -1,6 +1,6 @@
 //! Replies of the services.
 
-use super::{data, palette};
+use super::{data, layers, palette};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, ScreenId, Standing};
 use crate::console::settings::{ModelSettings, SettingsReload};
@@ -53,6 +53,7 @@ pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
             model.scroll = lines.len();
             model.log = lines;
         }
+        TaskReply::PluginQuestion { cluster, question } => return layers::ask_plugin(model, cluster, question),
         TaskReply::Notice { message } => model.toasts.info(message, model.now),
         TaskReply::ServiceRestarted { what } => {
             model.toasts.error(format!("{what}: internal error (please report); restarted"), model.now)

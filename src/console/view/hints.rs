@@ -39,6 +39,7 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
         Some(Layer::Palette(_) | Layer::Picker(_)) => {
             vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "previous")]
         }
+        Some(Layer::Plugin(_)) => vec![(Action::RunOnce, "run it"), (Action::DoNotRun, "do not run")],
         // The prompt covers the hints and has its own.
         Some(Layer::Prompt(_)) => Vec::new(),
         Some(Layer::Help { .. } | Layer::Table { .. }) => {
@@ -58,7 +59,13 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Object => object(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
         Scope::Logs => vec![Action::Down, Action::Up, Action::OpenPager, Action::Back],
-        Scope::Approval | Scope::Palette | Scope::Picker | Scope::Filter | Scope::Help | Scope::Global => Vec::new(),
+        Scope::Approval
+        | Scope::Palette
+        | Scope::Picker
+        | Scope::Filter
+        | Scope::Plugin
+        | Scope::Help
+        | Scope::Global => Vec::new(),
     }
 }
 

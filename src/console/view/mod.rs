@@ -18,6 +18,7 @@ mod object;
 mod paint;
 mod picker;
 mod plan;
+mod plugin;
 mod rows;
 mod states;
 mod text;
@@ -127,6 +128,7 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker::draw(picker, area, painter),
         Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
         Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),
+        Some(Layer::Plugin(dialog)) => plugin::draw(model, dialog, area, painter),
         None => {}
     }
 }

@@ -48,21 +48,55 @@ struct Shared<'a> {
 thread_local! {
     /// Contexts asked for: the unit of work of tests that count.
     pub static BUILT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// Control planes and guests that were looked at while searching.
+    pub static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// The guests of the fleet, looked up when first needed.
 pub struct Guests<'a> {
     view: View<'a>,
-    contexts: OnceCell<Vec<Rc<CheckContext<'a>>>>,
+    by_sources: OnceCell<BySources<'a>>,
+    by_topology: OnceCell<BTreeMap<ClusterName, Vec<&'a ClusterName>>>,
 }
+
+/// Guests by management cluster and namespace of their sources.
+type BySources<'a> = BTreeMap<(ClusterName, Namespace), Vec<Rc<CheckContext<'a>>>>;
 
 impl<'a> Guests<'a> {
     pub fn new(view: View<'a>) -> Self {
-        Self { view, contexts: OnceCell::new() }
+        Self { view, by_sources: OnceCell::new(), by_topology: OnceCell::new() }
     }
 
-    pub fn all(&self) -> &[Rc<CheckContext<'a>>] {
-        self.contexts.get_or_init(|| super::subjects::guests(self.view).map(Rc::new).collect())
+    /// The guests whose sources are in this namespace of a management cluster.
+    pub fn with_sources_in(&self, host: &ClusterName, namespace: &Namespace) -> &[Rc<CheckContext<'a>>] {
+        let all = self.by_sources.get_or_init(|| {
+            let mut all: BySources<'a> = BTreeMap::new();
+            for context in super::subjects::guests(self.view) {
+                let place = context.sources_place().map(|(cluster, namespace)| (cluster.clone(), namespace.clone()));
+                if let Some(place) = place {
+                    all.entry(place).or_default().push(Rc::new(context));
+                }
+            }
+            all
+        });
+        let found = all.get(&(host.clone(), namespace.clone())).map_or(&[][..], Vec::as_slice);
+        #[cfg(test)]
+        LOOKED_AT.set(LOOKED_AT.get() + found.len());
+        found
+    }
+
+    /// The guests of a cluster: those that say so, and those known only by their topology.
+    pub fn hosted_by(&self, host: &ClusterName) -> impl Iterator<Item = &'a ClusterName> {
+        let by_topology = self.by_topology.get_or_init(|| {
+            let mut all: BTreeMap<ClusterName, Vec<&'a ClusterName>> = BTreeMap::new();
+            for guest in self.view.unhosted() {
+                if let Some(Ok(by)) = home(self.view, guest) {
+                    all.entry(by.cluster).or_default().push(&guest.name);
+                }
+            }
+            all
+        });
+        self.view.guests_of(host).chain(by_topology.get(host).into_iter().flatten().copied())
     }
 }
 
@@ -131,11 +165,11 @@ impl<'a> CheckContext<'a> {
     }
 
     /// Where the control plane is and always was: in its usual place, with none elsewhere that says it is this guest's.
-    pub fn settled_control_plane(&self, owned: &OwnedPlanes<'_>) -> Option<Key> {
+    pub fn settled_control_plane(&self) -> Option<Key> {
         let by = self.home.as_ref().ok()?;
         let usual = usual_control_plane(by);
-        let belongs = format!("{}/{}", by.namespace, by.name);
-        let elsewhere = owned.get(belongs.as_str()).is_some_and(|keys| keys.iter().any(|key| **key != usual));
+        let planes: Reading<'_, ControlPlane> = self.view.read(&CONTROL_PLANE.collection_at(&by.cluster, self.view));
+        let elsewhere = owned_planes(planes, by).any(|key| *key != usual);
         (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
     }
 
@@ -207,17 +241,12 @@ fn namespace_not_known() -> Gap {
     Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")
 }
 
-/// Control planes by the HostedCluster they say they belong to.
-pub type OwnedPlanes<'a> = BTreeMap<&'a str, Vec<&'a Key>>;
-
-/// The control planes of a management cluster by their HostedCluster, found in one pass.
-pub fn owned_planes<'a>(view: View<'a>, host: &ClusterName) -> OwnedPlanes<'a> {
-    let planes: Reading<'a, ControlPlane> = view.read(&CONTROL_PLANE.collection_at(host, view));
-    let mut owned: OwnedPlanes<'a> = BTreeMap::new();
-    for (key, plane) in planes.iter() {
-        owned.entry(&*plane.belongs_to).or_default().push(key);
-    }
-    owned
+/// The control planes that say they belong to a HostedCluster.
+fn owned_planes<'a>(planes: Reading<'a, ControlPlane>, by: &HostedBy) -> impl Iterator<Item = &'a Key> + use<'a> {
+    let owned = planes.indexed(&format!("{}/{}", by.namespace, by.name));
+    #[cfg(test)]
+    let owned = owned.inspect(|_| LOOKED_AT.set(LOOKED_AT.get() + 1));
+    owned.map(|(key, _)| key)
 }
 
 pub fn copies_id(guest: &ClusterName, kind: CopyKind) -> CollectionId {
@@ -269,9 +298,7 @@ fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
     let mut found = Vec::new();
     for cluster in view.clusters() {
         let reading: Reading<'_, HostedCluster> = view.read(&HOSTED_CLUSTER.collection(cluster));
-        for (key, _) in
-            reading.iter().filter(|(_, fact)| !infra_id.is_empty() && fact.hosted.infra_id.as_ref() == infra_id)
-        {
+        for (key, _) in reading.indexed(infra_id) {
             let Some(namespace) = &key.namespace else { continue };
             found.push(HostedBy {
                 cluster: cluster.name.clone(),
@@ -310,12 +337,19 @@ pub fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     if at_usual.seen.is_some_and(|plane| plane.belongs_to.is_empty() || *plane.belongs_to == *belongs) {
         return (hosted_cluster, at_usual, Some(usual));
     }
-    if let Some((key, _)) = planes.iter().find(|(_, plane)| *plane.belongs_to == *belongs) {
+    if let Some(key) = owned_planes(planes, by).next() {
         return (hosted_cluster, planes.sight(key), Some(key.clone()));
     }
     let gap = planes.gap();
     // Nothing to show, but leftovers of it would still be in its namespace.
     (hosted_cluster, Sighting { seen: None, gap }, Some(usual))
+}
+
+/// The HostedCluster whose control plane HyperShift would put there.
+pub fn usual_owner(host: &ClusterName, plane: &Key) -> Option<HostedBy> {
+    let tail = format!("-{}", plane.name.as_str().replace('.', "-"));
+    let namespace = plane.namespace.as_ref()?.as_str().strip_suffix(&tail)?;
+    Some(HostedBy { cluster: host.clone(), namespace: Namespace::new(namespace), name: plane.name.clone() })
 }
 
 /// HyperShift names the namespace after both, with the dots of the name replaced.

@@ -50,12 +50,9 @@ impl<'a> ResolvedSubject<'a> {
                 _ => {}
             }
         }
-        let is_here = |context: &CheckContext<'_>| {
-            context.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
-        };
         // One guest may be known under two names: what is known through either counts.
         let settings = &contexts.check.settings;
-        let here: Vec<_> = contexts.fleet.all().iter().filter(|context| is_here(context)).collect();
+        let here = contexts.fleet.with_sources_in(&subject.cluster, &Namespace::new(namespace));
         let is_known = |context: &CheckContext<'_>| {
             let ruling = rule_source(context, kind, &subject.name, settings);
             ruling.is_some_and(|ruling| ruling.verdict != Verdict::Unknown)
@@ -99,7 +96,7 @@ pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> B
             guest_subjects(&context, kind, settings, &mut subjects);
         }
     }
-    for context in hosted_by(cluster, contexts.view) {
+    for context in contexts.fleet.hosted_by(cluster).filter_map(|guest| contexts.of(guest)) {
         for kind in CopyKind::ALL {
             let names = marked_sources(&context, kind).chain(orphans(&context, kind, settings));
             let left = names.filter(|name| rule_source(&context, kind, name, settings).is_some());
@@ -108,13 +105,6 @@ pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> B
     }
     subjects.extend(hosted_cluster::all(contexts.view, cluster).iter().map(hosted_cluster_subject));
     subjects
-}
-
-/// The guests a cluster hosts: those that say so, and those known only by their topology.
-pub fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = CheckContext<'a>> {
-    let may_be = view.guests_of(cluster).chain(view.unhosted().map(|guest| &guest.name));
-    let contexts = may_be.filter_map(move |guest| CheckContext::of(view, guest));
-    contexts.filter(move |context| context.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
 }
 
 fn guest_subjects(context: &CheckContext<'_>, kind: CopyKind, settings: &Settings, subjects: &mut BTreeSet<SubjectId>) {

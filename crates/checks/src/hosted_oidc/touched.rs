@@ -6,12 +6,12 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::{CheckContext, owned_planes, possible_homes};
+use super::context::{CheckContext, possible_homes, usual_owner};
 use super::facts::HostedCluster;
 use super::hosted_cluster::{self, hosted_by};
 use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
-use super::subjects::{hosted_by as guests_of, hosted_cluster_subject, possible_source_subject, subject};
-use crate::Touched;
+use super::subjects::{hosted_cluster_subject, possible_source_subject, subject};
+use crate::{Touched, TouchedNamespace};
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{
     Change, ChangeSet, Cluster, ClusterName, CollectionId, HostedBy, Key, Namespace, Scope, View, What,
@@ -33,19 +33,19 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 touch_control_planes(id, keys, &mut fleet, &mut touched);
             }
             Change::Collection { id, .. } if HOSTED_CLUSTER.is(&id.resource) => {
-                fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+                fleet.touch_neighbours(&id.cluster, &mut touched);
                 fleet.touch_topology_guests(&id.cluster, &mut touched.clusters);
             }
             Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
-                fleet.touch_neighbours(&id.cluster, &mut touched.clusters);
+                fleet.touch_neighbours(&id.cluster, &mut touched);
                 fleet.touch_managers(&mut touched.clusters);
             }
             Change::Collection { id, what } => match sources_of(id) {
                 Some(namespace) => fleet.touch_sources(id, what, namespace, &mut touched),
-                None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
+                None => fleet.touch_neighbours(&id.cluster, &mut touched),
             },
             Change::Cluster(name) => {
-                fleet.touch_neighbours(name, &mut touched.clusters);
+                fleet.touch_neighbours(name, &mut touched);
                 if view.cluster(name).is_none() {
                     fleet.touch_topology_guests(name, &mut touched.clusters);
                     fleet.touch_managers(&mut touched.clusters);
@@ -59,8 +59,8 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
 /// What several changes need to know of the fleet, each looked up once.
 struct Fleet<'a> {
     view: View<'a>,
-    /// Guests known only by their topology, with the cluster that hosts them.
-    topology: OnceCell<Vec<(&'a ClusterName, Option<ClusterName>)>>,
+    /// Guests known only by their topology, with the HostedCluster that is theirs.
+    topology: OnceCell<Vec<(&'a ClusterName, Option<HostedBy>)>>,
     /// Guests by management cluster and namespace of their sources.
     sources: BTreeMap<ClusterName, BTreeMap<String, Vec<&'a ClusterName>>>,
     /// HostedClusters by management cluster and namespace.
@@ -83,26 +83,31 @@ impl<'a> Fleet<'a> {
         Self { view, topology, sources, hosted, done: BTreeSet::new(), managers: Managers::Untouched }
     }
 
-    fn topology(&self) -> &[(&'a ClusterName, Option<ClusterName>)] {
+    fn topology(&self) -> &[(&'a ClusterName, Option<HostedBy>)] {
         self.topology.get_or_init(|| {
             let guests = self.view.unhosted().filter_map(|guest| CheckContext::of(self.view, &guest.name));
-            guests.map(|context| (&context.guest.name, context.home.ok().map(|by| by.cluster))).collect()
+            guests.map(|context| (&context.guest.name, context.home.ok())).collect()
         })
     }
 
-    /// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
-    fn touch_neighbours(&mut self, changed: &ClusterName, clusters: &mut BTreeSet<ClusterName>) {
+    /// The guests of a HostedCluster: those that say so, and those known only by their topology.
+    fn guests_at(&self, by: &HostedBy) -> Vec<&'a ClusterName> {
+        let by_topology = self.topology().iter().filter(|(_, home)| home.as_ref() == Some(by)).map(|(guest, _)| *guest);
+        self.view.guests_at(by).chain(by_topology).collect()
+    }
+
+    /// A change in a cluster touches itself, the guests it hosts, and what is its own in the cluster that hosts it.
+    fn touch_neighbours(&mut self, changed: &ClusterName, touched: &mut Touched) {
         if !self.done.insert(changed.clone()) {
             return;
         }
+        touch_in_host(changed, self.view, touched);
+        let clusters = &mut touched.clusters;
         clusters.insert(changed.clone());
         clusters.extend(self.view.guests_of(changed).cloned());
-        let host = self.view.cluster(changed).and_then(|cluster| cluster.hosted_by.as_ref());
-        clusters.extend(host.map(|by| by.cluster.clone()));
-        for (guest, host) in self.topology() {
-            match host {
-                Some(host) if host == changed => drop(clusters.insert((*guest).clone())),
-                Some(host) if *guest == changed => drop(clusters.insert(host.clone())),
+        for (guest, home) in self.topology() {
+            match home {
+                Some(by) if by.cluster == *changed => drop(clusters.insert((*guest).clone())),
                 Some(_) | None => {}
             }
         }
@@ -132,7 +137,8 @@ impl<'a> Fleet<'a> {
     /// The guests of a management cluster by the namespace of their sources.
     fn sources_in(&self, host: &ClusterName) -> BTreeMap<String, Vec<&'a ClusterName>> {
         let by_topology =
-            self.topology().iter().filter(|(_, home)| home.as_ref() == Some(host)).map(|(guest, _)| *guest);
+            self.topology().iter().filter(|(_, home)| home.as_ref().is_some_and(|by| by.cluster == *host));
+        let by_topology = by_topology.map(|(guest, _)| *guest);
         let mut all: BTreeMap<String, Vec<&'a ClusterName>> = BTreeMap::new();
         for guest in self.view.guests_of(host).chain(by_topology) {
             let Some(context) = CheckContext::of(self.view, guest) else { continue };
@@ -161,16 +167,33 @@ impl<'a> Fleet<'a> {
                         |key: &Key| kind.map(|kind| subject(&id.cluster, kind, namespace.as_str(), key.name.as_str()));
                     touched.subjects.extend(keys.iter().filter_map(own));
                 }
-                // What is no longer there is not known: every leftover of the cluster is looked at again.
-                What::Everything => drop(touched.clusters.insert(id.cluster.clone())),
+                // What is no longer there is not known: everything that was judged there is judged again.
+                What::Everything => touched.namespaces.extend(
+                    CopyKind::of(id.resource.kind).map(|kind| judged_in(&id.cluster, kind, namespace.as_str())),
+                ),
             }
         }
         let hosted = self.hosted.entry(id.cluster.clone()).or_insert_with(|| by_namespace(view, &id.cluster));
         touched.subjects.extend(hosted.get(namespace).into_iter().flatten().map(hosted_cluster_subject));
         if CheckContext::of(view, &id.cluster).is_some() {
-            self.touch_neighbours(&id.cluster, &mut touched.clusters);
+            self.touch_neighbours(&id.cluster, touched);
         }
     }
+}
+
+/// What a guest has in the cluster that hosts it: its HostedCluster, and its leftovers, whether they are there or were.
+fn touch_in_host(guest: &ClusterName, view: View<'_>, touched: &mut Touched) {
+    let Some(context) = CheckContext::of(view, guest) else { return };
+    touched.subjects.extend(context.home.as_ref().ok().map(hosted_cluster_subject));
+    touch_leftovers(guest, view, &mut touched.subjects);
+    let Some((host, namespace)) = context.source_namespace() else { return };
+    touched.namespaces.extend(CopyKind::ALL.map(|kind| judged_in(host, kind, namespace)));
+}
+
+/// What was judged in a namespace of sources.
+fn judged_in(host: &ClusterName, kind: CopyKind, namespace: &str) -> TouchedNamespace {
+    let (cluster, namespace) = (host.clone(), namespace.to_owned());
+    TouchedNamespace { cluster, api_version: "v1", kind: kind.resource().kind, namespace }
 }
 
 /// The HostedClusters of a management cluster by their namespace, where their references are looked for.
@@ -217,24 +240,21 @@ fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touche
 /// another, and touches the whole neighbourhood.
 fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, touched: &mut Touched) {
     let view = fleet.view;
-    // Several guests of one control plane: one that is known under two names.
-    let mut usual: BTreeMap<Key, Vec<CheckContext<'_>>> = BTreeMap::new();
-    let owned = owned_planes(view, &id.cluster);
-    for context in guests_of(&id.cluster, view) {
-        if let Some(key) = context.settled_control_plane(&owned) {
-            usual.entry(key).or_default().push(context);
-        }
-    }
     for key in keys {
-        match usual.get(key) {
-            Some(contexts) => {
-                for context in contexts {
-                    touched.clusters.insert(context.guest.name.clone());
-                    touch_leftovers(&context.guest.name, view, &mut touched.subjects);
-                    touched.subjects.extend(context.home.as_ref().ok().map(hosted_cluster_subject));
-                }
-            }
-            None => fleet.touch_neighbours(&id.cluster, &mut touched.clusters),
+        // Several guests of one control plane: one that is known under two names.
+        let settled: Vec<CheckContext<'_>> = usual_owner(&id.cluster, key)
+            .into_iter()
+            .flat_map(|by| fleet.guests_at(&by))
+            .filter_map(|guest| CheckContext::of(view, guest))
+            .filter(|context| context.settled_control_plane().as_ref() == Some(key))
+            .collect();
+        if settled.is_empty() {
+            fleet.touch_neighbours(&id.cluster, touched);
+        }
+        for context in settled {
+            touched.clusters.insert(context.guest.name.clone());
+            touch_leftovers(&context.guest.name, view, &mut touched.subjects);
+            touched.subjects.extend(context.home.as_ref().ok().map(hosted_cluster_subject));
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{Cell, Check, Pass, Touched};
+use crate::{Cell, Check, Pass, Touched, TouchedNamespace};
 use trueup_core::engine::{CheckName, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Completeness, View};
 
@@ -92,10 +92,11 @@ impl Judgements {
         while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
             self.deadlines.pop_first();
             if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
-                let Touched { subjects, clusters } = domain.woken(&subject, view);
+                let Touched { subjects, clusters, namespaces } = domain.woken(&subject, view);
                 let all = due.entry(subject.domain).or_default();
                 all.subjects.extend(subjects);
                 all.clusters.extend(clusters);
+                all.namespaces.extend(namespaces);
             }
         }
         for domain in domains {
@@ -126,10 +127,13 @@ impl Judgements {
     fn judge_touched(
         &mut self,
         domain: &dyn Check,
-        Touched { subjects, clusters }: Touched,
+        Touched { mut subjects, clusters, namespaces }: Touched,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
     ) {
+        for place in namespaces {
+            subjects.extend(self.held_in(domain.name(), place));
+        }
         if subjects.is_empty() && clusters.is_empty() {
             return;
         }
@@ -139,6 +143,23 @@ impl Judgements {
         }
         let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
         self.judge_all(domain, &*pass, others, view, news);
+    }
+
+    /// The subjects of a kind in a namespace that have a judgement.
+    fn held_in(&self, domain: CheckName, place: TouchedNamespace) -> Vec<SubjectId> {
+        let TouchedNamespace { cluster, api_version, kind, namespace } = place;
+        let first = SubjectId {
+            domain,
+            cluster,
+            api_version,
+            kind,
+            namespace: Some(namespace),
+            name: String::new(),
+            cloud: None,
+        };
+        let is_there = |subject: &Arc<SubjectId>| SubjectId { name: String::new(), cloud: None, ..(**subject).clone() };
+        let held = self.held.range(Arc::new(first.clone())..).map(|(subject, _)| subject);
+        held.take_while(|subject| is_there(subject) == first).map(|subject| (**subject).clone()).collect()
     }
 
     fn judge_cluster(

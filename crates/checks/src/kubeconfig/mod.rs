@@ -84,7 +84,7 @@ impl CheckRules for Kubeconfigs {
 
     /// A kubeconfig's deadline is its own: it includes that of its source.
     fn woken(&self, subject: &SubjectId, _: View<'_>) -> Touched {
-        Touched { subjects: [subject.clone()].into(), clusters: BTreeSet::new() }
+        Touched { subjects: [subject.clone()].into(), ..Touched::default() }
     }
 
     fn fleet<'a>(&'a self, view: View<'a>) -> FleetAddresses<'a> {

@@ -21,6 +21,7 @@ use zeroize::Zeroizing;
 
 use super::journal::StateFolder;
 use super::plan::Plan;
+use crate::files;
 
 /// The file of the key in the state folder.
 const FILE_NAME: &str = "plan.key";
@@ -118,7 +119,7 @@ fn read(path: &Path) -> Result<Option<MarkKey>, MarkKeyError> {
     if mode & 0o077 != 0 {
         return Err(MarkKeyError::Exposed { path: path.to_owned(), mode });
     }
-    let bytes = Zeroizing::new(fs::read(path).map_err(failed)?);
+    let bytes = files::read(path, files::CREDENTIAL_BYTES_MAX).map_err(failed)?;
     let key = <[u8; KEY_BYTES]>::try_from(bytes.as_slice());
     key.map(|key| Some(MarkKey(Zeroizing::new(key)))).map_err(|_| MarkKeyError::Length { path: path.to_owned() })
 }

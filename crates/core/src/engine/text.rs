@@ -38,6 +38,22 @@ impl Printable {
         Self(escaped(text, |letter| letter != '\n' && misleads(letter)))
     }
 
+    /// Several lines with colours: line feeds and colour codes (SGR) are kept, everything else is escaped.
+    pub fn styled(text: &str) -> Self {
+        let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+        while let Some(at) = rest.find(COLOR_START) {
+            let length = color_code_length(&rest[at..]);
+            shown.push_str(&Self::lines(&rest[..at]));
+            match length {
+                Some(length) => shown.push_str(&rest[at..at + length]),
+                None => shown.push_str(&Self::lines(COLOR_START)),
+            }
+            rest = &rest[at + length.unwrap_or(COLOR_START.len())..];
+        }
+        shown.push_str(&Self::lines(rest));
+        Self(shown)
+    }
+
     /// JSON with escapes of JSON: the same value for every parser.
     pub fn json(json: &str) -> Self {
         Self(printable_json(json))
@@ -75,6 +91,18 @@ impl From<Printable> for String {
     fn from(text: Printable) -> Self {
         text.0
     }
+}
+
+/// What a colour code begins with.
+const COLOR_START: &str = "\u{1b}[";
+/// The longest colour code: two colours with three numbers each.
+const COLOR_CODE_MAX: usize = 48;
+
+/// The length of the colour code that a text begins with: `ESC [ 1;31 m`.
+fn color_code_length(text: &str) -> Option<usize> {
+    let end = text.find('m').filter(|end| *end < COLOR_CODE_MAX)?;
+    let is_number = |byte: u8| byte.is_ascii_digit() || byte == b';' || byte == b':';
+    text[COLOR_START.len()..end].bytes().all(is_number).then_some(end + 1)
 }
 
 /// Values longer than this say nothing more to a person; the whole one is in the JSON.
@@ -152,6 +180,23 @@ pub fn misleads(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_kept_and_nothing_else_that_steers_a_terminal() {
+        let cases = [
+            ("colours", "\u{1b}[1;31mred\u{1b}[0m\n", "\u{1b}[1;31mred\u{1b}[0m\n"),
+            ("a true colour", "\u{1b}[38;2;1;2;3mx", "\u{1b}[38;2;1;2;3mx"),
+            ("a cursor move", "\u{1b}[2Jm", "\\u{1b}[2Jm"),
+            ("a clipboard write", "\u{1b}]52;c;x\u{7}m", "\\u{1b}]52;c;x\\u{7}m"),
+            ("a private mode", "\u{1b}[?25lm", "\\u{1b}[?25lm"),
+            ("unfinished", "a\u{1b}[", "a\\u{1b}["),
+            ("one inside another", "\u{1b}[\u{1b}[31mx", "\\u{1b}[\u{1b}[31mx"),
+            ("a C1 control", "\u{9b}31mx", "\\u{9b}31mx"),
+        ];
+        for (case, text, expected) in cases {
+            assert_eq!(&*Printable::styled(text), expected, "case: {case}");
+        }
+    }
 
     #[test]
     fn nothing_that_steers_a_terminal_or_hides_text_gets_through() {

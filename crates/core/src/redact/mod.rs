@@ -4,10 +4,13 @@
 //! Elsewhere: keeping secret bytes out of facts (`decode`), escaping text (`engine::text`).
 
 mod credential;
+mod free_text;
 mod object;
 mod secret_metadata;
+mod shapes;
 
 pub use credential::{CredentialKind, credential_in, credential_under};
+pub use free_text::without_credentials;
 pub use object::{CredentialValues, MaskedObject, masked};
 pub use secret_metadata::{is_shown_on_secrets, metadata_value};
 

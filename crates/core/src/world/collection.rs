@@ -3,10 +3,11 @@
 //! Invariants:
 //! - a list older than one already seen is refused, so the view never travels back in time;
 //! - iteration is in key order, whatever order the facts came in;
+//! - the index holds exactly the items whose fact has a value for it;
 //! - absence is proven only while the collection is complete.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -19,6 +20,8 @@ use super::managed_by::ManagedBy;
 #[derive(Debug)]
 pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
+    /// Keys by [`Fact::index`].
+    index: BTreeMap<Box<str>, BTreeSet<Key>>,
     /// Bytes that the items count for.
     bytes: u64,
     /// How many items another tool manages.
@@ -88,13 +91,8 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        Self {
-            items: BTreeMap::new(),
-            bytes: 0,
-            marked: 0,
-            completeness: Completeness::Unknown { gap },
-            high_water: None,
-        }
+        let (items, index) = (BTreeMap::new(), BTreeMap::new());
+        Self { items, index, bytes: 0, marked: 0, completeness: Completeness::Unknown { gap }, high_water: None }
     }
 }
 
@@ -113,6 +111,12 @@ impl<F: Fact> Collection<F> {
     /// All facts in key order.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &F)> {
         self.items.iter().map(|(key, weighed)| (key, &weighed.fact))
+    }
+
+    /// The facts with this value of [`Fact::index`], in key order, without visiting the others.
+    pub fn indexed(&self, value: &str) -> impl Iterator<Item = (&Key, &F)> {
+        let keys = self.index.get(value).into_iter().flatten();
+        keys.filter_map(|key| self.items.get(key).map(|weighed| (key, &weighed.fact)))
     }
 
     pub fn len(&self) -> usize {
@@ -135,6 +139,10 @@ impl<F: Fact> Collection<F> {
     fn replace(&mut self, facts: Vec<(Key, Weighed<F>)>, completeness: Completeness) -> Applied {
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
+        self.index.clear();
+        for (key, weighed) in &self.items {
+            insert(&mut self.index, key, &weighed.fact);
+        }
         self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
         self.marked = self.items.values().filter(|weighed| weighed.managed_by.is_some()).count();
         let mut keys: Vec<Key> = self
@@ -155,23 +163,27 @@ impl<F: Fact> Collection<F> {
             if self.items.get(&key).is_none_or(|before| !before.is_same(&weighed)) {
                 self.bytes += u64::from(weighed.bytes);
                 self.marked += usize::from(weighed.managed_by.is_some());
-                let before = self.items.insert(key.clone(), weighed);
-                self.uncount(before);
+                let before = self.items.remove(&key);
+                self.uncount(&key, before);
+                insert(&mut self.index, &key, &weighed.fact);
+                self.items.insert(key.clone(), weighed);
                 keys.push(key);
             }
         }
         for key in removed {
             let before = self.items.remove(&key);
-            if before.is_some() {
+            let was_held = before.is_some();
+            self.uncount(&key, before);
+            if was_held {
                 keys.push(key);
             }
-            self.uncount(before);
         }
         keys
     }
 
-    fn uncount(&mut self, before: Option<Weighed<F>>) {
-        if let Some(Weighed { fact: _, managed_by, bytes }) = before {
+    fn uncount(&mut self, key: &Key, before: Option<Weighed<F>>) {
+        if let Some(Weighed { fact, managed_by, bytes }) = before {
+            remove(&mut self.index, key, &fact);
             self.bytes -= u64::from(bytes);
             self.marked -= usize::from(managed_by.is_some());
         }
@@ -196,6 +208,22 @@ impl<F: Fact> Collection<F> {
     fn refused(&self, offered: &ResourceVersion) -> Option<Applied> {
         let seen = self.high_water.as_ref().filter(|seen| offered.is_older_than(seen))?;
         Some(Applied::RefusedOlder { offered: offered.clone(), seen: seen.clone() })
+    }
+}
+
+fn insert<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
+    if let Some(value) = fact.index() {
+        index.entry(value.into()).or_default().insert(key.clone());
+    }
+}
+
+fn remove<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
+    let Some(value) = fact.index() else { return };
+    if let Some(keys) = index.get_mut(value) {
+        keys.remove(key);
+        if keys.is_empty() {
+            index.remove(value);
+        }
     }
 }
 

@@ -270,6 +270,12 @@ impl<'a, F: Fact> Reading<'a, F> {
         self.collection.into_iter().flat_map(Collection::iter)
     }
 
+    /// The facts with this value of [`Fact::index`], without visiting the others.
+    pub fn indexed(&self, value: &str) -> impl Iterator<Item = (&'a Key, &'a F)> + use<'a, F> {
+        let found: Vec<_> = self.collection.into_iter().flat_map(|collection| collection.indexed(value)).collect();
+        found.into_iter()
+    }
+
     pub fn is_complete(&self) -> bool {
         self.collection.is_some_and(|collection| collection.completeness().is_complete())
     }

@@ -28,6 +28,8 @@ pub struct Budgets {
     pub time_per_collection: Duration,
     /// For all lists of a cluster that follow each other without a pause.
     pub time_per_cluster: Duration,
+    /// Each is a task and a watch.
+    pub collections_per_cluster: u64,
     pub bytes_per_cluster: u64,
     pub memory_total: u64,
 }
@@ -40,6 +42,8 @@ impl Default for Budgets {
             events_per_second: 20_000,
             time_per_collection: Duration::from_secs(5 * 60),
             time_per_cluster: Duration::from_secs(15 * 60),
+            // A management cluster has two for each guest, and one for each object that is compared by name: 1,000 guests.
+            collections_per_cluster: 5_000,
             bytes_per_cluster: 1 << 30,
             memory_total: 4 << 30,
         }
@@ -54,6 +58,7 @@ pub enum Budget {
     EventsPerSecond,
     TimePerCollection,
     TimePerCluster,
+    CollectionsPerCluster,
     BytesPerCluster,
     MemoryTotal,
 }
@@ -67,6 +72,7 @@ impl Budget {
             Self::EventsPerSecond => "events_per_second",
             Self::TimePerCollection => "time_per_collection",
             Self::TimePerCluster => "time_per_cluster",
+            Self::CollectionsPerCluster => "collections_per_cluster",
             Self::BytesPerCluster => "bytes_per_cluster",
             Self::MemoryTotal => "memory_total",
         }
@@ -93,6 +99,9 @@ impl fmt::Display for OverBudget {
             }
             Budget::TimePerCluster => {
                 write!(f, "the cluster was not listed within {}", seconds(budgets.time_per_cluster))
+            }
+            Budget::CollectionsPerCluster => {
+                write!(f, "the cluster has more than {} lists to watch", budgets.collections_per_cluster)
             }
             Budget::BytesPerCluster => {
                 write!(f, "the cluster needs more than {}", size_text(budgets.bytes_per_cluster))
@@ -134,6 +143,10 @@ mod tests {
             (Budget::EventsPerSecond, "more than 20000 events per second; raise events_per_second"),
             (Budget::TimePerCollection, "not listed within 300 s; raise time_per_collection"),
             (Budget::TimePerCluster, "the cluster was not listed within 900 s; raise time_per_cluster"),
+            (
+                Budget::CollectionsPerCluster,
+                "the cluster has more than 5000 lists to watch; raise collections_per_cluster",
+            ),
             (Budget::BytesPerCluster, "the cluster needs more than 1GiB; raise bytes_per_cluster"),
             (Budget::MemoryTotal, "the fleet needs more than 4GiB; raise memory_total"),
         ];

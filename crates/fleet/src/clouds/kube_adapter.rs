@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Account, AccountPort, Asked, Listing, NoListing};
+use crate::connect::ServerClock;
 use trueup_core::world::Resource;
 
 /// How long a watch is held whose client names no limit: about the API server's own default.
@@ -55,6 +56,10 @@ impl KubeAdapter {
 
     pub fn server(&self) -> String {
         self.account.server()
+    }
+
+    pub fn clock(&self) -> ServerClock {
+        self.account.clock()
     }
 
     pub fn port(&self) -> Option<Arc<dyn AccountPort>> {

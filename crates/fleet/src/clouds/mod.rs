@@ -226,6 +226,9 @@ pub trait Account: Send + Sync {
         None
     }
 
+    /// The clock of its servers, compared with every response.
+    fn clock(&self) -> ServerClock;
+
     /// The kinds it serves, all of its own group.
     fn kinds(&self) -> &'static [Resource];
 
@@ -295,7 +298,7 @@ impl Connector for AccountConnector {
             tls: TlsTrust::InProcess,
             server: self.adapter.server(),
             proxy: None,
-            clock: ServerClock::default(),
+            clock: self.adapter.clock(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

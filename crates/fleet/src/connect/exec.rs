@@ -32,7 +32,8 @@ use super::env::Env;
 use super::kubeconfig::{ExecSpec, NeedsTerminal};
 use super::plugins::PluginPolicy;
 use super::text::printable;
-use trueup_net::{SecretText, redact};
+use trueup_core::redact::without_credentials;
+use trueup_net::SecretText;
 
 /// How long a plugin may take. Cloud logins answer in one to five seconds, a cold start with a slow identity provider
 /// in ten; one that opens a browser and waits for a person would hold up a console that can't say so.
@@ -312,7 +313,7 @@ fn loggable(stderr: &[u8], stdout: &[u8]) -> String {
     for word in words.filter(|word| word.len() >= REPEATED_RUN) {
         said = said.replace(word, "…");
     }
-    printable(&redact(&said), STDERR_MAX)
+    printable(&without_credentials(&said), STDERR_MAX)
 }
 
 pub(super) fn shown(command: &Path) -> String {

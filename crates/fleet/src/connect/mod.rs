@@ -41,7 +41,7 @@ pub use kubeconfig::{
 };
 pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
-pub use plugins::{PluginApprovals, PluginId, PluginPolicy};
+pub use plugins::{PluginApprovals, PluginId, PluginPolicy, PluginQuestion};
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;
 pub use transport::{BadImpersonation, Clock, Connection, GuestOrigin, LoginError, OpenError, ServerClock, TlsTrust};

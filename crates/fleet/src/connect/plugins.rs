@@ -17,7 +17,8 @@ use super::env::Env;
 use super::exec::{ExecError, find, shown};
 use super::kubeconfig::ExecSpec;
 use super::text::printable;
-use trueup_net::{SecretText, redact};
+use trueup_core::redact::without_credentials;
+use trueup_net::SecretText;
 
 /// How much of a plugin's command is shown.
 const COMMAND_CHARS_MAX: usize = 400;
@@ -39,6 +40,15 @@ pub enum PluginPolicy {
 /// A plugin with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PluginId(String);
+
+/// A plugin as the user is asked about it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PluginQuestion {
+    /// The full path of the program.
+    pub command: String,
+    /// What may be a secret is left out.
+    pub arguments: String,
+}
 
 /// What the user approved.
 pub trait PluginApprovals: Send + Sync {
@@ -113,6 +123,18 @@ impl PluginPolicy {
         find(&spec.command, env).map_or(Ok(()), |program| self.check_list(&program, spec, env))
     }
 
+    /// The question that a plugin needs before it may run; nothing where it may run, may not, or is not installed.
+    pub fn question(&self, spec: &ExecSpec, env: &Env) -> Option<PluginQuestion> {
+        let program = find(&spec.command, env)?;
+        match self {
+            Self::Approved(approvals) if !approvals.is_approved(&PluginId::of(&program, spec)) => {
+                let arguments = printable(&shown_arguments(spec).join(" "), COMMAND_CHARS_MAX);
+                Some(PluginQuestion { command: shown(&program), arguments })
+            }
+            Self::Any | Self::Listed(_) | Self::Approved(_) => None,
+        }
+    }
+
     /// Remembers that the user runs a plugin. Without a question there is nothing to remember.
     ///
     /// # Errors
@@ -146,15 +168,19 @@ fn names(entry: &str, program: &Path, env: &Env) -> bool {
 
 /// A plugin with its arguments, for a question to the user: what may be a secret is left out.
 fn command_line(program: &Path, spec: &ExecSpec) -> String {
-    let mut hides_next = false;
-    let mut words = vec![shown(program)];
+    let words: Vec<String> = [shown(program)].into_iter().chain(shown_arguments(spec)).collect();
+    printable(&words.join(" "), COMMAND_CHARS_MAX)
+}
+
+fn shown_arguments(spec: &ExecSpec) -> Vec<String> {
+    let (mut hides_next, mut words) = (false, Vec::new());
     for argument in spec.args.iter().map(SecretText::expose) {
-        words.push(if hides_next { "…".to_owned() } else { redact(argument) });
+        words.push(if hides_next { "…".to_owned() } else { without_credentials(argument) });
         let name = argument.to_ascii_lowercase();
         let is_flag = name.starts_with('-') && !name.contains('=');
         hides_next = is_flag && SECRET_FLAGS.iter().any(|word| name.contains(word));
     }
-    printable(&words.join(" "), COMMAND_CHARS_MAX)
+    words
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl CheckRules for VersionFloor {
 
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
         let clusters = changes.iter().map(|change| change.cluster().clone()).collect();
-        Touched { subjects: BTreeSet::new(), clusters }
+        Touched { clusters, ..Touched::default() }
     }
 
     fn fleet<'a>(&'a self, _: View<'a>) {}

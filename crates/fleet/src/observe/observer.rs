@@ -3,7 +3,8 @@
 //! Invariants:
 //! - a collection requested twice is one task, one list and one watch;
 //! - the observer owns its tasks: dropping it ends them, [`Observer::stop`] waits until they have ended;
-//! - a task that panics is reported: its collection is lost.
+//! - a task that panics is reported: its collection is lost;
+//! - a collection over the cluster's budget has no task: it is unknown, and starts once another one ends.
 //!
 //! Limits: such a task restarts only with the next change of interests, or the next connection.
 
@@ -22,6 +23,7 @@ use super::ports::Ports;
 use super::reader::ObjectReader;
 use super::version_floor::VersionFloor;
 use super::watcher::Watcher;
+use crate::budgets::Budget;
 use trueup_core::world::{CollectionId, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};
 
 /// Concurrent lists per cluster: few enough to spare its API server, and so that clusters that do not answer do not use up
@@ -47,6 +49,8 @@ pub struct Observer {
     episodes: Episodes,
     tasks: JoinSet<()>,
     running: BTreeMap<CollectionId, Running>,
+    /// Collections over the budget.
+    refused: BTreeMap<CollectionId, CollectionRequest>,
 }
 
 struct Running {
@@ -58,7 +62,8 @@ impl Observer {
     pub fn new(setup: ObserverSetup) -> Self {
         let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
         let (listed, episodes) = (Arc::default(), Episodes::default());
-        Self { setup, lists_at_once, listed, episodes, tasks: JoinSet::new(), running: BTreeMap::new() }
+        let (running, refused) = (BTreeMap::new(), BTreeMap::new());
+        Self { setup, lists_at_once, listed, episodes, tasks: JoinSet::new(), running, refused }
     }
 
     pub fn epoch(&self) -> Epoch {
@@ -85,6 +90,7 @@ impl Observer {
             }
             keep && !running.task.is_finished()
         });
+        self.refused.retain(|id, _| requested.contains_key(id));
         for (id, requested) in requested {
             match self.running.get(&id) {
                 Some(running) => {
@@ -95,15 +101,40 @@ impl Observer {
                         modified
                     });
                 }
-                None => self.start(id, requested),
+                None if self.is_full() => self.refuse(id, requested),
+                None => {
+                    self.refused.remove(&id);
+                    self.start(id, requested);
+                }
             }
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.running.len() as u64 >= self.setup.ports.ledger.budgets().collections_per_cluster
+    }
+
+    /// Reports a collection as over the budget, once for each request.
+    fn refuse(&mut self, id: CollectionId, requested: CollectionRequest) {
+        if self.refused.get(&id) != Some(&requested) {
+            self.lose_over_budget(&id, &requested);
+            self.refused.insert(id, requested);
+        }
+    }
+
+    fn lose_over_budget(&self, id: &CollectionId, requested: &CollectionRequest) {
+        let task = self.task(id);
+        let over = self.setup.ports.ledger.budgets().over(Budget::CollectionsPerCluster);
+        task.lose(&requested.facts, &over.gap(&task.part(None).describe()));
     }
 
     /// Lists everything again, for callers that need data newer than the last event.
     pub fn resync(&self) {
         for running in self.running.values() {
             running.requested.send_modify(|requested| requested.resyncs += 1);
+        }
+        for (id, requested) in &self.refused {
+            self.lose_over_budget(id, requested);
         }
     }
 
@@ -112,6 +143,9 @@ impl Observer {
         for (_, running) in self.running.iter().filter(|(id, _)| collections.contains(id)) {
             running.requested.send_modify(|requested| requested.resyncs += 1);
         }
+        for (id, requested) in self.refused.iter().filter(|(id, _)| collections.contains(id)) {
+            self.lose_over_budget(id, requested);
+        }
     }
 
     /// Ends all tasks and waits until they have ended.
@@ -119,9 +153,9 @@ impl Observer {
         self.tasks.shutdown().await;
     }
 
-    fn start(&mut self, id: CollectionId, requested: CollectionRequest) {
+    fn task(&self, id: &CollectionId) -> CollectionTask {
         let setup = &self.setup;
-        let task = CollectionTask {
+        CollectionTask {
             id: id.clone(),
             epoch: setup.epoch,
             api: ApiClient { client: setup.client.clone() },
@@ -131,7 +165,11 @@ impl Observer {
             lists_at_once: self.lists_at_once.clone(),
             listed: self.listed.clone(),
             episodes: self.episodes.clone(),
-        };
+        }
+    }
+
+    fn start(&mut self, id: CollectionId, requested: CollectionRequest) {
+        let task = self.task(&id);
         let (sender, receiver) = watch::channel(requested);
         let reporter = PanicReporter { task: task.clone(), requested: receiver.clone() };
         let task = match id.scope {
@@ -140,7 +178,7 @@ impl Observer {
                 self.tasks.spawn(report_panics(reporter, reader.run()))
             }
             Scope::All | Scope::Namespace(_) => {
-                let fallback_namespaces = setup.fallback_namespaces.clone();
+                let fallback_namespaces = self.setup.fallback_namespaces.clone();
                 let watcher = Watcher { task, requested: receiver, fallback_namespaces };
                 self.tasks.spawn(report_panics(reporter, watcher.run()))
             }

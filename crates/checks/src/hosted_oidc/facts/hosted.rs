@@ -269,6 +269,11 @@ fn collect_names(value: &Value, names: &mut Vec<Box<str>>) {
 }
 
 impl Fact for HostedCluster {
+    /// Its infraID: how a guest that is known only by its topology finds it.
+    fn index(&self) -> Option<&str> {
+        Some(&*self.hosted.infra_id).filter(|id| !id.is_empty())
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<HostedSpec> = raw.field("spec")?;
         let Obj(status): Obj<HostedStatus> = raw.field("status")?;
@@ -287,6 +292,11 @@ impl Fact for HostedCluster {
 }
 
 impl Fact for ControlPlane {
+    /// The HostedCluster that it says it belongs to.
+    fn index(&self) -> Option<&str> {
+        Some(&*self.belongs_to).filter(|owner| !owner.is_empty())
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<HostedSpec> = raw.field("spec")?;
         let configuration = Value::Object(spec.configuration.0.clone());

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use age::secrecy::ExposeSecret as _;
 use age::x25519::{Identity, Recipient};
-use zeroize::Zeroizing;
 
 use super::{StateFolder, VaultError, sync_folder};
+use crate::files;
 
 /// The file of our own key.
 const FILE_NAME: &str = "vault-key";
@@ -102,7 +102,7 @@ fn read(path: &Path) -> Result<Option<Identity>, VaultError> {
     if mode & 0o077 != 0 {
         return Err(VaultError::KeyExposed { path: path.to_owned(), mode });
     }
-    let text = Zeroizing::new(fs::read_to_string(path).map_err(failed)?);
+    let text = files::read_text(path, files::CREDENTIAL_BYTES_MAX).map_err(failed)?;
     text.trim().parse().map(Some).map_err(|_| VaultError::BadKey { path: path.to_owned() })
 }
 

@@ -214,10 +214,10 @@ impl Vault {
 
     fn decrypt(&self, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
         let identities = self.keys.identity().into_iter().map(|one| one as &dyn age::Identity);
-        let mut reader = Decryptor::new_buffered(sealed)?.decrypt(identities)?;
+        let reader = Decryptor::new_buffered(sealed)?.decrypt(identities)?;
         // As long as the sealed bytes, which are more: a vector that grows leaves copies behind.
         let mut object = Zeroizing::new(Vec::with_capacity(sealed.len()));
-        reader.read_to_end(&mut object).map_err(DecryptError::Io)?;
+        reader.take(sealed.len() as u64).read_to_end(&mut object).map_err(DecryptError::Io)?;
         Ok(object)
     }
 

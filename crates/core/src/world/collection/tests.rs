@@ -10,6 +10,10 @@ use crate::world::{CollectionId, FactKind, Interner, Misfit, RawObject};
 struct Version(String);
 
 impl Fact for Version {
+    fn index(&self) -> Option<&str> {
+        Some(self.0.as_str()).filter(|version| *version != "0")
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         Ok(Self(raw.meta.resource_version.to_string()))
     }
@@ -196,5 +200,28 @@ fn a_collection_counts_the_bytes_of_what_it_holds_and_nothing_else() {
     for (step, delta, expected) in steps {
         collection.apply(delta);
         assert_eq!(AnyCollection::bytes(&collection), expected, "step: {step}");
+    }
+}
+
+proptest! {
+    /// Whatever is listed, changed and removed, the index finds what a search through everything finds.
+    #[test]
+    fn the_index_finds_what_a_search_through_everything_finds(
+        deltas in prop::collection::vec(
+            (any::<bool>(), prop::collection::vec((0u8..6, 0u8..4), 0..6), prop::collection::vec(0u8..6, 0..3)), 0..12,
+        ),
+    ) {
+        let mut collection = Collection::<Version>::default();
+        for (version, (is_list, items, removed)) in (1..).zip(deltas) {
+            let delta = if is_list { listed(&items, version) } else { changed(&items, &removed, version) };
+            collection.apply(delta);
+            for value in 0u8..4 {
+                let value = value.to_string();
+                let found: Vec<_> = collection.indexed(&value).collect();
+                let searched: Vec<_> =
+                    collection.iter().filter(|(_, fact)| fact.0 == value && value != "0").collect();
+                prop_assert_eq!(found, searched);
+            }
+        }
     }
 }

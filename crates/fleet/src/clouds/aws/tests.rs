@@ -397,6 +397,10 @@ impl Account for Plain {
         "plain".to_owned()
     }
 
+    fn clock(&self) -> ServerClock {
+        ServerClock::default()
+    }
+
     fn kinds(&self) -> &'static [Resource] {
         &THINGS
     }

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::client::{self, CloudError, IbmResource, IbmService, Problem};
 use crate::clouds::{Account, AccountPort, Asked, Listing, NoListing};
+use crate::connect::ServerClock;
 use trueup_core::world::{Provider, Resource};
 
 const RESOURCE: Resource =
@@ -50,6 +51,10 @@ impl Account for IbmAccount {
 
     fn port(&self) -> Option<Arc<dyn AccountPort>> {
         self.account.clone().map(|account| account as Arc<dyn AccountPort>)
+    }
+
+    fn clock(&self) -> ServerClock {
+        self.account.as_ref().map(|account| account.clock()).unwrap_or_default()
     }
 
     fn kinds(&self) -> &'static [Resource] {

@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 use zeroize::Zeroizing;
 
 use super::{AccountSettings, BadAccount, CloudProvider, Examination, KeySource, OpenedAccount, Registration};
-use crate::connect::Env;
+use crate::connect::{Clock, Env};
 use client::{ApiKey, BadEndpoint, COMPUTE_TOKEN_FILES, Credential, Endpoints, IbmService};
 use trueup_core::files;
 use trueup_core::world::Provider;
@@ -33,12 +33,13 @@ const TOKEN_FILE_VARIABLE: &str = "CR_TOKEN_FILENAME";
 pub(super) const REGISTRATION: Registration = Registration {
     provider: Provider::Ibm,
     footprint: None,
-    build: |env, _, egress| Box::new(IbmCloud { env: env.clone(), egress: egress.clone() }),
+    build: |env, clock, egress| Box::new(IbmCloud { env: env.clone(), clock, egress: egress.clone() }),
 };
 
 /// IBM Cloud over the network.
 struct IbmCloud {
     env: Env,
+    clock: Clock,
     egress: Egress,
 }
 
@@ -86,7 +87,7 @@ impl IbmCloud {
         let permit = endpoints.permit(&self.egress).map_err(|error| bad(error.to_string(), "correct the endpoints"))?;
         let http = HttpClient::new(HttpSettings { proxies, ..HttpSettings::new(permit) })
             .map_err(|error| bad(error.to_string(), "correct it"))?;
-        let account = client::Account::new(http, endpoints, credential);
+        let account = client::Account::with_clock(http, endpoints, credential, self.clock.clone());
         Ok(account.with_recent_tag_writes(settings.recent_tag_writes.clone()))
     }
 

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 use super::file::{Cluster, User};
 use super::merge::{Kubeconfig, Origin, Placed, Trust};
 use crate::connect::text::printable;
+use trueup_core::files;
 use trueup_net::SecretText;
 
 /// What all three parts are called in the text: the context's own name stands elsewhere.
@@ -167,7 +168,7 @@ fn read(origin: &Origin, field: &'static str, path: &str) -> Result<Zeroizing<Ve
     if metadata.len() > FILE_BYTES_MAX {
         return Err(not_read(field, path, "it is too large"));
     }
-    std::fs::read(&whole).map(Zeroizing::new).map_err(failed)
+    files::read(&whole, FILE_BYTES_MAX).map_err(failed)
 }
 
 fn not_read(field: &'static str, path: &str, why: &str) -> NotFlat {

@@ -6,7 +6,7 @@
 //!
 //! Elsewhere: running plugins (`exec`).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::connect::exec::{self, Credential, ExecError};
 use crate::connect::kubeconfig::ExecSpec;
 use crate::connect::plugins::PluginPolicy;
 use crate::connect::text::printable;
+use trueup_core::files;
 use trueup_net::{SecretText, basic_auth};
 
 /// A token file is looked at again after this long. Kubelet rotates projected tokens at 80 % of their life, which is
@@ -220,9 +221,11 @@ fn taken(credential: Credential) -> Result<(HeaderSlot, ExecHeld), Arc<LoginErro
     Ok((header, ExecHeld { certificate, expires_at }))
 }
 
-async fn read_token(path: &PathBuf) -> Result<HeaderValue, Arc<LoginError>> {
+async fn read_token(path: &Path) -> Result<HeaderValue, Arc<LoginError>> {
     let file = || printable(&path.to_string_lossy(), 300);
-    let text = tokio::fs::read_to_string(path).await.map(Zeroizing::new);
+    let whole = path.to_owned();
+    let text = tokio::task::spawn_blocking(move || files::read_text(&whole, files::CREDENTIAL_BYTES_MAX)).await;
+    let text = text.unwrap_or_else(|ended| Err(std::io::Error::other(ended)));
     let text = text.map_err(|error| LoginError::TokenFile { file: file(), why: error.kind().to_string() })?;
     let token = SecretText::new(text.trim().to_owned());
     if token.is_empty() {

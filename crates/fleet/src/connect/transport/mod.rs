@@ -16,17 +16,20 @@ mod login;
 mod server_clock;
 mod stack;
 
-use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use super::env::Env;
 use super::kubeconfig::{Access, Bearer, Impersonation, Trust};
 use http::Uri;
+use trueup_core::files;
 use trueup_net::{
     AddressKind, ClientCertificate, Connector, Destination, Egress, EgressRefused, GuestServer, HolderReach, PemSource,
     Permit, Proxies, ProxyError, ProxyNamedBy, Routes, TlsError, Verification, client_config, is_loopback, pooled,
 };
+use zeroize::Zeroizing;
 
 pub use login::{Clock, Login, LoginError};
 pub use server_clock::ServerClock;
@@ -87,6 +90,11 @@ pub struct GuestOrigin {
     pub egress: Egress,
 }
 
+/// A certificate or key that the user's kubeconfig names.
+fn read_pem(path: &Path) -> io::Result<Zeroizing<String>> {
+    files::read_text(path, files::CREDENTIAL_BYTES_MAX)
+}
+
 /// Prepares a connection. The first request dials; an exec plugin runs here, because it may bring the certificate.
 ///
 /// `acting_as` is the user to impersonate (`--as`); it wins over the kubeconfig. `origin` is where a kubeconfig out of a
@@ -105,7 +113,7 @@ pub async fn open(
     let permit = permit(access, origin)?;
     let brought = login.certificate().await?;
     let certificate = brought.or_else(|| access.certificate.clone());
-    let config = client_config(&access.verification, certificate.as_ref()).await?;
+    let config = client_config(&access.verification, certificate.as_ref(), read_pem).await?;
     let route = Proxies::of(|name| env.text(name)).route(&access.server, access.proxy.as_ref())?;
     let proxy = route.proxy_host();
     let connector = Connector::new(config, access.verification.server_name(), Routes::Fixed(route), permit)?;

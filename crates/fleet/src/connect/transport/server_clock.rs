@@ -12,6 +12,8 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use trueup_core::world::ClockSkew;
 
+use super::Clock;
+
 /// How far the clock of a server is from the local one. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct ServerClock(Arc<Mutex<Option<ClockSkew>>>);
@@ -20,6 +22,12 @@ impl ServerClock {
     /// The newest comparison; none before the first response with a `Date`.
     pub fn skew(&self) -> Option<ClockSkew> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares with `clock` whatever an HTTP client receives.
+    pub(crate) fn observer(&self, clock: Clock) -> impl Fn(&HeaderMap, Duration) + Send + Sync + 'static {
+        let own = self.clone();
+        move |headers, took| own.observe(headers, clock(), took)
     }
 
     /// Compares the clocks by the headers of a response.

@@ -157,7 +157,7 @@ async fn keys_are_read_in_every_common_form() {
     let verification = Verification::Full { roots: Some(file("ec.crt")), server_name: None };
     for (case, chain, key, expected) in cases {
         let certificate = ClientCertificate { chain: file(chain), key: file(key) };
-        let actual = client_config(&verification, Some(&certificate)).await.map(|_| ());
+        let actual = client_config(&verification, Some(&certificate), read_pem).await.map(|_| ());
         match (actual, expected) {
             (Ok(()), Ok(())) => {}
             (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "case: {case}: {error}"),

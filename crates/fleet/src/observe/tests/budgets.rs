@@ -288,3 +288,37 @@ async fn an_object_of_another_kind_is_no_event_and_no_list() {
     let message = unknown_because(&mut bench, GapCause::Unreadable).await;
     assert_eq!(message, "listing v1/secrets in all namespaces: the server sent a list of another kind");
 }
+
+#[tokio::test(start_paused = true)]
+async fn collections_over_the_budget_of_their_cluster_have_no_task_and_start_when_one_ends() {
+    let (fake, _watches) = listing(|_| Reply::text(200, page(10, "", &[])));
+    let in_namespace = |name: &str| {
+        let id = CollectionId { scope: Scope::Namespace(Namespace::new(name)), ..interest::<Version>().id };
+        id.interest::<Version>()
+    };
+    let interests = vec![in_namespace("a"), in_namespace("b"), in_namespace("c")];
+    let budgets = Budgets { collections_per_cluster: 2, ..Budgets::default() };
+    let ports = ports().with_budgets(budgets);
+    let mut bench = Bench::with_ports(fake.client(), interests.clone(), VersionFloor::default(), &[], ports);
+    let states = async |bench: &mut Bench, expected: [&str; 3]| {
+        let known = |bench: &Bench| bench.world.observations().map(|(_, state, _)| state.as_str()).collect::<Vec<_>>();
+        let reached = timeout(Duration::from_secs(60), async {
+            while known(bench) != expected {
+                let batch = bench.inbox.next().await;
+                bench.world.apply(&batch.collection, batch.fact, batch.delta);
+            }
+        });
+        assert!(reached.await.is_ok(), "{:?}, expected {expected:?}", known(bench));
+    };
+    states(&mut bench, ["complete", "complete", "unknown"]).await;
+    let gaps: Vec<_> = bench.world.observations().filter_map(|(_, state, _)| state.gap().cloned()).collect();
+    assert_eq!(gaps[0].cause, GapCause::OverBudget);
+    let reason = "the cluster has more than 2 lists to watch; raise collections_per_cluster in [budgets]";
+    assert!(gaps[0].message.contains(reason), "{gaps:?}");
+    bench.observer.resync();
+    let repeated =
+        timeout(Duration::from_secs(60), async { while bench.inbox.next().await.collection != interests[2].id {} });
+    assert!(repeated.await.is_ok(), "who waits for a list that is read again gets an answer");
+    bench.observer.set_interests(&interests[1..]);
+    states(&mut bench, ["complete", "complete", "complete"]).await;
+}

@@ -43,7 +43,7 @@ impl Check for SuperfluousCheck {
     }
 
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
-        Touched { subjects: [subject("guest-a", "a")].into(), clusters: BTreeSet::new() }
+        Touched { subjects: [subject("guest-a", "a")].into(), ..Touched::default() }
     }
 
     fn pass<'a>(&'a self, _: View<'a>) -> Box<dyn Pass + 'a> {

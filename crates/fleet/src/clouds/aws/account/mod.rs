@@ -37,9 +37,8 @@ use crate::clouds::aws::client::{
     Region, Variables,
 };
 use crate::clouds::{Account, Asked, Listing, NoListing};
-use crate::connect::Clock;
-use crate::connect::Env;
 use crate::connect::send::STREAM_START_TIMEOUT;
+use crate::connect::{Clock, Env, ServerClock};
 use trueup_core::world::{Provider, Resource};
 use trueup_net::http::{HttpClient, HttpSettings};
 use trueup_net::{Egress, EgressRefused, Identity, NamedBy, Proxies, Roots};
@@ -83,6 +82,8 @@ pub struct AwsCache {
     way: AwsWay,
     env: Variables,
     clock: Clock,
+    /// The clock of AWS' servers, compared with every response.
+    server_clock: ServerClock,
     egress: Egress,
     /// This machine's own login, which every cluster shares.
     own: Arc<OwnLogin>,
@@ -134,7 +135,8 @@ impl AwsCache {
         };
         let (env, egress) = (Variables::new(env.iter().filter_map(text)), Egress::default());
         let own = own_login(&way, &env, &clock, &egress);
-        Self { way, env, clock, egress, own, catalogues: Mutex::default() }
+        let server_clock = ServerClock::default();
+        Self { way, env, clock, server_clock, egress, own, catalogues: Mutex::default() }
     }
 
     /// The same, with what the configuration allows.
@@ -167,6 +169,7 @@ impl AwsCache {
                     .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
             }
         };
+        let http = http.observed_by(self.server_clock.observer(self.clock.clone()));
         let aws = Aws::new(http, setting.endpoints.clone(), self.clock.clone());
         let catalogue = Arc::new(Catalogue::new(aws));
         held.push((setting, identity, catalogue.clone()));
@@ -285,6 +288,10 @@ impl AwsAccount {
 impl Account for AwsAccount {
     fn server(&self) -> String {
         format!("AWS, as cluster {} sees it", self.cluster)
+    }
+
+    fn clock(&self) -> ServerClock {
+        self.cache.server_clock.clone()
     }
 
     fn kinds(&self) -> &'static [Resource] {

@@ -14,15 +14,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use tokio::io::AsyncReadExt as _;
 use zeroize::Zeroizing;
 
 use super::error::{AwsError, Class};
+use trueup_core::files;
 use trueup_net::SecretText;
 use trueup_net::one_line;
 
 /// Service account tokens are about 1 KiB; STS takes 20,000 characters.
 const TOKEN_BYTES_MAX: u64 = 20_000;
+const TOO_LARGE: &str = "it is larger than any token";
 
 /// A token that can be sent.
 pub(in super::super) struct Token {
@@ -59,6 +60,7 @@ pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
     }
     let bytes = bytes_of(path).await.map_err(|error| {
         let (code, why) = match error.kind() {
+            io::ErrorKind::FileTooLarge => ("token-malformed", TOO_LARGE),
             io::ErrorKind::NotFound => ("token-file-missing", "the file does not exist on this machine"),
             io::ErrorKind::PermissionDenied => ("token-file-forbidden", "it may not be read"),
             _ => ("token-file-unreadable", "it can't be read"),
@@ -69,17 +71,15 @@ pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
 }
 
 async fn bytes_of(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
-    let file = tokio::fs::File::open(path).await?;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(4096));
-    // One more than allowed, to tell a long file from one that fits.
-    file.take(TOKEN_BYTES_MAX + 1).read_to_end(&mut bytes).await?;
-    Ok(bytes)
+    let path = path.to_owned();
+    let read = tokio::task::spawn_blocking(move || files::read(&path, TOKEN_BYTES_MAX)).await;
+    read.unwrap_or_else(|ended| Err(io::Error::other(ended)))
 }
 
 /// Checks what a file holds, and decodes the claims.
 pub(in super::super) fn parse(bytes: &[u8]) -> Result<Token, (&'static str, &'static str)> {
     if bytes.len() as u64 > TOKEN_BYTES_MAX {
-        return Err(("token-malformed", "it is larger than any token"));
+        return Err(("token-malformed", TOO_LARGE));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| ("token-not-text", "it does not hold text"))?.trim();
     if text.is_empty() {

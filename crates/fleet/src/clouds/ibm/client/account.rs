@@ -13,6 +13,7 @@ use super::resource::IbmResource;
 use super::session::Session;
 use super::{instances, power, tags, transit, vpc, write};
 use crate::clouds::RecentTagWrites;
+use crate::connect::{Clock, ServerClock};
 use trueup_core::engine::executor::InFlight;
 use trueup_core::world::IbmResourceKind;
 use trueup_net::http::HttpClient;
@@ -20,6 +21,8 @@ use trueup_net::http::HttpClient;
 /// The account that a key belongs to.
 pub struct Account {
     session: Session,
+    /// The clock of IBM Cloud's servers, compared with every response.
+    clock: ServerClock,
     /// What DHCP servers and connections are found in, as the last inventory said: plans name them without it.
     parents: Mutex<BTreeMap<(IbmResourceKind, String), String>>,
 }
@@ -36,8 +39,21 @@ pub struct Which<'w> {
 }
 
 impl Account {
+    /// An account whose servers' clock is not compared.
     pub fn new(http: HttpClient, endpoints: Endpoints, credential: impl Into<Credential>) -> Self {
-        Self { session: Session::new(http, endpoints, credential.into()), parents: Mutex::default() }
+        let session = Session::new(http, endpoints, credential.into());
+        Self { session, clock: ServerClock::default(), parents: Mutex::default() }
+    }
+
+    /// An account whose servers' clock is compared with the clock of this machine.
+    pub fn with_clock(http: HttpClient, endpoints: Endpoints, credential: impl Into<Credential>, local: Clock) -> Self {
+        let clock = ServerClock::default();
+        let http = http.observed_by(clock.observer(local));
+        Self { clock, ..Self::new(http, endpoints, credential) }
+    }
+
+    pub fn clock(&self) -> ServerClock {
+        self.clock.clone()
     }
 
     /// The same account, whose tags other processes of this machine may have changed a moment ago.

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::session::escaped;
+use trueup_core::files;
 use trueup_net::SecretText;
 
 /// An IBM Cloud API key.
@@ -87,7 +88,7 @@ impl Credential {
 }
 
 fn read_token(path: &Path) -> Result<SecretText, String> {
-    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let text = files::read_text(path, files::CREDENTIAL_BYTES_MAX);
     let text = text.map_err(|error| format!("{} cannot be read: {}", path.display(), error.kind()))?;
     let token = text.trim().trim_start_matches("Bearer ").trim();
     match token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {

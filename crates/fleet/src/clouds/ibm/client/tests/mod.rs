@@ -5,6 +5,8 @@ mod writes;
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::Full;
 use serde_json::json;
 
 use super::*;
@@ -254,4 +256,25 @@ async fn every_region_is_asked_at_its_own_endpoint() {
     let vpcs: Vec<&str> =
         inventory.resources.iter().filter(|one| one.kind == IbmResourceKind::Vpc).map(|one| one.id.as_str()).collect();
     assert_eq!((vpcs, inventory.is_complete()), (vec!["r006-1", "r010-1"], true));
+}
+
+#[tokio::test]
+async fn the_date_of_every_answer_is_compared_with_the_local_clock() {
+    let start: jiff::Timestamp = "2026-11-16T10:00:00Z".parse().unwrap();
+    for (case, ahead, expected) in [("agrees", 0, false), ("nine days ahead", 9 * 86_400, true)] {
+        let date = jiff::fmt::rfc2822::DateTimePrinter::new();
+        let date = date.timestamp_to_rfc9110_string(&(start + jiff::SignedDuration::from_secs(ahead))).unwrap();
+        let service = tower::service_fn(move |_: http::Request<Full<Bytes>>| {
+            let answer = http::Response::builder().status(503).header(http::header::DATE, date.clone());
+            std::future::ready(answer.body(Full::new(Bytes::new())))
+        });
+        let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
+        let local: crate::connect::Clock = std::sync::Arc::new(move || start);
+        let key = ApiKey::parse(KEY).unwrap();
+        let account = Account::with_clock(HttpClient::in_process(service), endpoints, key, local);
+        assert!(account.clock().skew().is_none(), "case: {case}: nothing was received yet");
+        assert!(account.id().await.is_err(), "case: {case}");
+        let skew = account.clock().skew().unwrap();
+        assert_eq!(skew.is_excessive(), expected, "case: {case}: {skew}");
+    }
 }

@@ -1,8 +1,10 @@
 //! Removes what looks like a credential from text of another program, for the log.
 //!
-//! Invariants: shapes decide, not names of programs; where a word could be a credential, it is removed. Known shapes: keys of
-//! AWS, Azure and Google, JSON Web Tokens, PEM blocks, base64 in both alphabets, hex, and values after words such as
-//! `password=`.
+//! Invariants: shapes decide, not names of programs; where a word could be a credential, it is removed, so that the log shows
+//! no value that an object view masks. Beyond the known shapes: words that mix letters and digits, base64 in both alphabets,
+//! hex, and values after words such as `password=`.
+
+use super::shapes::{AWS_ID_CHARS, JWT_START, PEM_BEGIN, PEM_END, has_aws_id_prefix, is_secret_name, token_body};
 
 /// Replaces what is removed.
 const REMOVED: &str = "…";
@@ -17,44 +19,26 @@ const PLAIN_MIN: usize = 40;
 /// Hexadecimal words this long are keys or digests.
 const HEX_MIN: usize = 32;
 
-/// An access key id of AWS: four letters and sixteen more.
-const AWS_ID_PREFIXES: [&str; 6] = ["AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA"];
-const AWS_ID_LENGTH: usize = 20;
+/// The shortest token after its prefix. A log has no way to see what was removed by mistake, nor to call back a token.
+const TOKEN_BODY_MIN: usize = 6;
 
-/// What tokens begin with, and the least length of such a token.
-const TOKEN_PREFIXES: [(&str, usize); 9] = [
-    ("eyJ", 16),
-    ("ya29.", 8),
-    ("AIza", 20),
-    ("GOCSPX-", 10),
-    ("1//0", 12),
-    ("ghp_", 12),
-    ("gho_", 12),
-    ("glpat-", 12),
-    ("sha256~", 12),
-];
-
-/// What stands before a secret, when `=` or `:` follows.
-const SECRET_NAMES: [&str; 9] =
-    ["password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "assertion", "credential"];
+/// The shortest JSON Web Token, or a piece of one.
+const JWT_MIN: usize = 16;
 
 /// Authentication schemes of HTTP, before their value.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
 
-const PEM_BEGIN: &str = "-----BEGIN ";
-const PEM_END: &str = "-----END ";
-
 /// The text without what looks like a credential.
-pub fn redact(text: &str) -> String {
+pub fn without_credentials(text: &str) -> String {
     let (mut shown, mut rest) = (String::new(), text);
     while let Some(begin) = rest.find(PEM_BEGIN) {
-        shown.push_str(&redact_words(&rest[..begin]));
+        shown.push_str(&without_words(&rest[..begin]));
         shown.push_str(REMOVED);
         // A block without an end was cut short: nothing after its beginning is shown.
         let after = rest[begin..].find(PEM_END).map(|end| &rest[begin + end + PEM_END.len()..]);
         rest = after.and_then(|after| after.split_once("-----")).map_or("", |(_, after)| after);
     }
-    shown + &redact_words(rest)
+    shown + &without_words(rest)
 }
 
 /// What the word before says about the next.
@@ -65,7 +49,7 @@ enum Expect {
     Secret,
 }
 
-fn redact_words(text: &str) -> String {
+fn without_words(text: &str) -> String {
     let (mut shown, mut rest, mut expect) = (String::new(), text, Expect::Anything);
     while !rest.is_empty() {
         let length = rest.find(|letter| !is_word_letter(letter)).unwrap_or(rest.len());
@@ -101,11 +85,6 @@ fn following(word: &str, tail: &str, between: &str) -> Expect {
     }
 }
 
-fn is_secret_name(word: &str) -> bool {
-    let word = word.to_ascii_lowercase().replace('-', "_");
-    SECRET_NAMES.iter().any(|name| word.ends_with(name))
-}
-
 fn is_word_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '+' | '=' | '/' | '.' | '~')
 }
@@ -114,13 +93,14 @@ fn looks_secret(word: &str) -> bool {
     let any = |is: fn(&u8) -> bool| word.bytes().any(|letter| is(&letter));
     let is_mixed = any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit);
     let has_prefix = |start: usize| {
-        TOKEN_PREFIXES.iter().any(|(prefix, least)| word[start..].starts_with(prefix) && word.len() - start >= *least)
+        let is_jwt = word[start..].starts_with(JWT_START) && word.len() - start >= JWT_MIN;
+        is_jwt || token_body(&word[start..]).is_some_and(|body| body.len() >= TOKEN_BODY_MIN)
     };
     let starts = word.char_indices().filter(|(at, _)| *at == 0 || !word.as_bytes()[at - 1].is_ascii_alphanumeric());
     let mut pieces = word.split(['/', '.', '~', '+', '=', '-', '_']);
     let is_key = |piece: &str| {
         let is_hex = piece.len() >= HEX_MIN && piece.bytes().all(|letter| letter.is_ascii_hexdigit());
-        let is_aws = piece.len() >= AWS_ID_LENGTH && AWS_ID_PREFIXES.iter().any(|prefix| piece.starts_with(prefix));
+        let is_aws = piece.len() >= AWS_ID_CHARS && has_aws_id_prefix(piece);
         is_hex || is_aws
     };
     let is_plain_run = |piece: &str| piece.len() >= PLAIN_MIN;
@@ -163,7 +143,7 @@ mod tests {
             ("header", "Authorization: Bearer abc", "Authorization: Bearer …"),
         ];
         for (case, text, expected) in cases {
-            assert_eq!(redact(text), expected, "case: {case}");
+            assert_eq!(without_credentials(text), expected, "case: {case}");
         }
     }
 
@@ -179,7 +159,7 @@ mod tests {
             "2026-11-16T10:00:00Z",
         ];
         for text in cases {
-            assert_eq!(redact(text), text);
+            assert_eq!(without_credentials(text), text);
         }
     }
 }
