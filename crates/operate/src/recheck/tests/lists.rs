@@ -91,12 +91,18 @@ impl RuledSubject for SuperfluousPass {
 #[derive(Clone)]
 struct CountingWorld {
     session: Arc<Session>,
-    held: Arc<(World, Judgements, Vec<Box<dyn Check>>)>,
+    read: Arc<ReadWorld>,
     log: Arc<Mutex<Log>>,
     /// Lists are not read in time.
     is_late: bool,
     /// How long the verdict has held.
     held_for: Duration,
+}
+
+struct ReadWorld {
+    world: World,
+    judgements: Judgements,
+    checks: Vec<Box<dyn Check>>,
 }
 
 #[derive(Default)]
@@ -117,8 +123,8 @@ impl CountingWorld {
             changes.extend(world.apply(&interest.id, interest.fact, listed).1);
         }
         judgements.follow(&checks, world.view(now()), &changes);
-        let held = Arc::new((world, judgements, checks));
-        Self { session: session(), held, log: Arc::default(), is_late: false, held_for: Duration::ZERO }
+        let read = Arc::new(ReadWorld { world, judgements, checks });
+        Self { session: session(), read, log: Arc::default(), is_late: false, held_for: Duration::ZERO }
     }
 
     fn recheck(&self) -> Rechecker<Self> {
@@ -166,7 +172,7 @@ impl FreshWorld for CountingWorld {
         &mut self,
         question: impl FnOnce(&WorldNow<'_>) -> T + Send + 'static,
     ) -> Result<T, OperateError> {
-        let (world, judgements, checks) = &*self.held;
+        let ReadWorld { world, judgements, checks } = &*self.read;
         let held = [(subject("guest-a", "a"), self.held_for)].into();
         let conditions = Conditions { backup: BackupCheck::Possible, held, ..Conditions::at(now()) };
         Ok(question(&WorldNow { view: world.view(now()), judgements, checks, conditions }))
