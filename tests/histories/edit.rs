@@ -81,7 +81,8 @@ pub fn edit(world: &mut World, made: &Made, kind: Kind) -> Option<PlanFile> {
             edit_until_changed(world, &mut plan, one) && edit_until_changed(world, &mut plan, other)
         }
     };
-    if !is_edited {
+    // The second edit may undo the first.
+    if !is_edited || plan == before {
         return None;
     }
     world.fire(kind);

@@ -168,7 +168,9 @@ impl Made {
 
     fn meant(&self, planned: &Action, seen: &SeenObjects, file: &PlanFile, now: &Configuration) -> Meant {
         let (target, verb) = (target_of(planned), planned.verb());
-        let at_apply = now.forbids(&target, verb).filter(|_| !is_of_planning(now));
+        // A higher tier is compared with that of the file, which may have been edited to name it.
+        let is_tier = |kind: &Kind| matches!(kind, Kind::ConfigClass | Kind::ConfigTier);
+        let at_apply = now.forbids(&target, verb).filter(|kind| !is_of_planning(now) && !is_tier(kind));
         let at_plan = || self.forbids(&target, verb).map(|(_, word)| word);
         // Gates of the plan that are open again when an edited file is applied keep nothing back.
         let evidence = || (!self.is_ours(&target, verb)).then_some("ownership");
