@@ -173,7 +173,7 @@ def check_transit():
     gateways = result(transit.list_transit_gateways(limit=50))["transit_gateways"]
     assert [one["id"] for one in gateways] == [one["id"] for one in TransitGatewaysPager(client=transit, limit=1).get_all()]
     everywhere = ConnectionsPager(client=transit, limit=2).get_all()
-    assert len(everywhere) == 7, len(everywhere)
+    assert len(everywhere) == 9, len(everywhere)
     for gateway in gateways:
         assert result(transit.get_transit_gateway(id=gateway["id"])) == gateway
         own = TransitGatewayConnectionsPager(client=transit, transit_gateway_id=gateway["id"], limit=1).get_all()
@@ -296,7 +296,7 @@ def check_search():
     escaped = result(search.search(query=r"tags:powervs.cluster.x-k8s.io-owner\:lagoon", fields=["crn"], limit=100))
     assert [item["crn"] for item in escaped["items"]] == [item["crn"] for item in owned["items"]]
     workspaces = r"family:resource_controller AND type:resource-instance AND crn:crn\:v1\:bluemix\:public\:power-iaas*"
-    assert len(result(search.search(query=workspaces, limit=100))["items"]) == 4
+    assert len(result(search.search(query=workspaces, limit=100))["items"]) == 5
     assert len(result(search.search(query="family:is AND (type:vpc OR type:subnet)", limit=100))["items"]) >= 7
     assert len(result(search.search(query="*"))["items"]) == 10, "the service's own page"
     refused(400, search.search, query='tags:"x')
