@@ -43,6 +43,9 @@ fn serve(path: &Path, script: &str, mode: &str) -> Served {
     served
 }
 
+/// The title of the dialog, which takes no answer in its first moment.
+const QUESTION: &str = "Run this credential plugin?";
+
 fn console(path: &Path) -> Pty {
     Program::new(env!("CARGO_BIN_EXE_trueup"))
         .args(&["--kubeconfig", "kubeconfig", "--context", "mgmt-eu"])
@@ -60,8 +63,8 @@ fn an_interactive_plugin_gets_the_terminal_and_its_output_is_never_shown() {
     let path = folder.path();
     let _served = serve(path, PLUGIN, "Always");
     let mut pty = console(path);
-    pty.wait_for_text("Run this credential plugin?");
-    pty.send("y");
+    pty.wait_for_text(QUESTION);
+    pty.send_until("y", "the plugin asks", |screen| !screen.contains(QUESTION));
     pty.wait_for_text("Code?");
     pty.send("1234\r");
     pty.wait_for_text("guest-payments");
@@ -78,9 +81,9 @@ fn a_plugin_is_run_when_the_user_says_so_and_from_then_on_without_a_question() {
     let _served = serve(path, &script, "Never");
     let mark = path.join("plugin.ran");
     let mut pty = console(path);
-    pty.wait_for_text("Run this credential plugin?");
+    pty.wait_for_text(QUESTION);
     assert!(!mark.exists(), "it ran without a question");
-    pty.send("y");
+    pty.send_until("y", "the plugin runs", |screen| !screen.contains(QUESTION));
     pty.wait_for_text("guest-payments");
     assert!(mark.exists());
     pty.send("q");
