@@ -13,7 +13,7 @@ use super::powervs_stage::{ACCOUNT, Pace, Set, Stage, Tags, owner_tags, said, st
 
 const NOTHING: [&str; 0] = [];
 
-/// `verdict codes` of the finding about a resource, seen from a cluster (`@power/delta`) or from nobody (`@-`).
+/// `verdict codes` of the finding about a resource, seen from a cluster (`@power/delta`) or from none (`@-`).
 fn about(plan: &Plan, resource: &str) -> String {
     let of = |id: &str| id.rsplit_once(&format!("/{resource}")).is_some_and(|(_, rest)| rest.is_empty());
     let finding = plan.findings.iter().find(|finding| of(&finding.id));

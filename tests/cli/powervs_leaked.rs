@@ -72,7 +72,7 @@ async fn kill_at(nth: usize, moment: Moment) {
     stage.assert_journal_settled(&case);
 }
 
-/// Two kills for each delete, of which some are played unless `TRUEUP_ALL_KILLS` is set.
+/// Two kills for each delete: a sample, or all with `TRUEUP_ALL_KILLS`.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_leaked_set_killed_at_any_delete_is_deleted_once_by_the_next_run() {
     let all = std::env::var_os(ALL_KILLS).is_some();

@@ -214,7 +214,7 @@ pub async fn all_of(kills: impl IntoIterator<Item = BoxFuture<'static, ()>>) {
 }
 
 /// Nine deletes, each killed before it arrives and after it was carried out, each followed by a new plan and by the same one:
-/// 36 runs, of which some are played unless `TRUEUP_ALL_KILLS` is set.
+/// 36 runs: a sample, or all with `TRUEUP_ALL_KILLS`.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_teardown_killed_at_any_delete_ends_the_same_with_every_delete_sent_once() {
     let all = std::env::var_os(ALL_KILLS).is_some();

@@ -5,8 +5,6 @@
 use std::collections::BTreeSet;
 
 use futures::StreamExt as _;
-use http::{Request, header};
-use kube::client::Body;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -68,19 +66,8 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
         "kind": "SelfSubjectAccessReview",
         "spec": { "resourceAttributes": { "verb": verb, "group": group, "resource": resource, "namespace": namespace } },
     });
-    let request = Request::post(PATH)
-        .header(header::ACCEPT, send::JSON)
-        .header(header::CONTENT_TYPE, send::JSON)
-        .body(Body::from(review.to_string().into_bytes()))
-        .map_err(|_| "the review cannot be encoded".to_owned())?;
-    let asking = async {
-        let response = client.send(request).await.map_err(|_| "the request failed".to_owned())?;
-        let status = response.status();
-        let body = send::collect(response.into_body(), ANSWER_BYTES_MAX).await.map_err(|error| error.to_string())?;
-        Ok::<_, String>((status, body))
-    };
-    let waited = tokio::time::timeout(send::STREAM_START_TIMEOUT, asking).await;
-    let (status, body) = waited.map_err(|_| "timed out".to_owned())??;
+    let answered = send::post_json(client, PATH, &review, ANSWER_BYTES_MAX, send::STREAM_START_TIMEOUT).await;
+    let (status, body) = answered.map_err(|error| error.to_string())?;
     if !status.is_success() {
         return Err(format!("the API server returned {}", status.as_u16()));
     }
@@ -93,7 +80,8 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{Response, StatusCode};
+    use http::{Request, Response, StatusCode};
+    use kube::client::Body;
     use trueup_core::world::ClusterName;
 
     /// A server that answers every review with this.

@@ -93,31 +93,17 @@ pub fn sent_earlier(entries: &[Entry], plan: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trueup_core::engine::Verb;
     use trueup_core::engine::journal::{Record, entries};
-    use trueup_core::engine::testing::{finding, given, now};
+    use trueup_core::engine::testing::{finding, given, intent, now};
 
     #[test]
     fn only_what_the_same_plan_has_sent_counts_as_sent_earlier() {
         let target = given().finding(finding("a").deletes()).plan().actions.remove(0).target;
-        let intent = |plan: &str, action: &str| Record::Intent {
-            plan: plan.to_owned(),
-            action: action.to_owned(),
-            attempt: 1,
-            cluster: "guest-a".to_owned(),
-            target: target.clone(),
-            uid: None,
-            resource_version: None,
-            verb: trueup_core::engine::Verb::Delete,
-            labels: None,
-            annotations: None,
-            fields: None,
-            keys: Vec::new(),
-            deadline: now(),
-            at: now(),
-        };
+        let sent = |plan: &str, action: &str| intent(plan, action, Verb::Delete, target.clone(), now());
         let (file, digest) = ("b1".to_owned(), "d1".to_owned());
         let only_sealed = Record::Backup { plan: "sha256:a".to_owned(), action: "a2".to_owned(), file, digest };
-        let journal = entries(&[intent("sha256:a", "a1"), only_sealed, intent("sha256:b", "a3")]);
+        let journal = entries(&[sent("sha256:a", "a1"), only_sealed, sent("sha256:b", "a3")]);
         assert_eq!(sent_earlier(&journal, "sha256:a"), ["a1".to_owned()].into());
         assert_eq!(sent_earlier(&journal, "sha256:c"), BTreeSet::new());
     }

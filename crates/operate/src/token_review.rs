@@ -7,8 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use http::{Request, StatusCode, header};
-use kube::client::Body;
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -72,23 +71,11 @@ async fn review(connection: &Connection) -> Reviewed {
     }
     let what = "asking for a SelfSubjectReview";
     let review = json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview" });
-    let request = Request::post(PATH)
-        .header(header::ACCEPT, send::JSON)
-        .header(header::CONTENT_TYPE, send::JSON)
-        .body(Body::from(review.to_string().into_bytes()))
-        .expect("the path and the headers are constant");
-    let answered = async {
-        let response = connection.client.send(request).await.map_err(|_| "the request failed".to_owned())?;
-        let status = response.status();
-        let body = send::collect(response.into_body(), BODY_MAX).await.map_err(|error| error.to_string())?;
-        Ok::<_, String>((status, body))
-    };
-    match tokio::time::timeout(ANSWER_TIMEOUT, answered).await {
-        Err(_) => Reviewed::Unknown(format!("{what}: no answer within {} s", ANSWER_TIMEOUT.as_secs())),
-        Ok(Err(why)) => Reviewed::Unknown(format!("{what}: {why}")),
-        Ok(Ok((StatusCode::UNAUTHORIZED, _))) => Reviewed::Refused,
-        Ok(Ok((status, body))) if status.is_success() => read(&body),
-        Ok(Ok((status, body))) => {
+    match send::post_json(&connection.client, PATH, &review, BODY_MAX, ANSWER_TIMEOUT).await {
+        Err(error) => Reviewed::Unknown(format!("{what}: {error}")),
+        Ok((StatusCode::UNAUTHORIZED, _)) => Reviewed::Refused,
+        Ok((status, body)) if status.is_success() => read(&body),
+        Ok((status, body)) => {
             Reviewed::Unknown(classify::status(status, classify::reason(&body).as_deref(), what).message)
         }
     }

@@ -33,7 +33,7 @@ fn is_of_tags(verb: Verb) -> bool {
 mod tests {
     use super::*;
     use crate::engine::journal::{Record, entries};
-    use crate::engine::{CloudRef, ObjectRef};
+    use crate::engine::{CloudRef, ObjectRef, testing};
 
     fn intent(verb: Verb, crn: &str, at: Timestamp) -> Record {
         let cloud = CloudRef {
@@ -44,22 +44,7 @@ mod tests {
             crn: Some(crn.to_owned()),
             name: None,
         };
-        Record::Intent {
-            plan: crn.to_owned(),
-            action: "a1".to_owned(),
-            attempt: 1,
-            cluster: "ibm:prod".to_owned(),
-            target: ObjectRef::from(cloud),
-            uid: None,
-            resource_version: None,
-            verb,
-            labels: None,
-            annotations: None,
-            fields: None,
-            keys: Vec::new(),
-            deadline: at,
-            at,
-        }
+        testing::intent(crn, "a1", verb, ObjectRef::from(cloud), at)
     }
 
     #[test]

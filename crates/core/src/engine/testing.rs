@@ -8,10 +8,11 @@
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::journal::Record;
 use super::{
     AcceptRule, AccessAnswer, ActionDraft, Change, CheckName, Conditions, Explanation, FreshPlan, Glob, Judged,
-    Judgement, MetadataChange, Observed, Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo,
-    access_questions, build, build_fresh,
+    Judgement, MetadataChange, ObjectRef, Observed, Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId,
+    Target, Undo, Verb, access_questions, build, build_fresh,
 };
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
@@ -117,6 +118,26 @@ pub fn label(cluster: &str, name: &str) -> ActionDraft {
         undo: Undo::RemoveWhatWasAdded,
         rests_on: Vec::new(),
         ..delete(cluster, name)
+    }
+}
+
+/// The first request of an action in `guest-a`, bound to nothing.
+pub fn intent(plan: &str, action: &str, verb: Verb, target: ObjectRef, at: Timestamp) -> Record {
+    Record::Intent {
+        plan: plan.to_owned(),
+        action: action.to_owned(),
+        attempt: 1,
+        cluster: "guest-a".to_owned(),
+        target,
+        uid: None,
+        resource_version: None,
+        verb,
+        labels: None,
+        annotations: None,
+        fields: None,
+        keys: Vec::new(),
+        deadline: at,
+        at,
     }
 }
 

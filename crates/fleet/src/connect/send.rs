@@ -1,4 +1,4 @@
-//! Sends GET requests to an API server, within limits of time and size.
+//! Sends GET requests, and POSTs that create no object, to an API server, within limits of time and size.
 //!
 //! Invariants:
 //! - only `Client::send` is used: kube's `request` writes whole bodies into the log when they cannot be decoded;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use kube::client::Body;
+use serde_json::Value;
 use trueup_net::BodyError;
 
 /// The largest body of a response. A page of 500 objects is about 4 MiB; etcd allows 1.5 MiB an object, so a page of very
@@ -57,6 +58,30 @@ pub async fn get_bytes(
     };
     let limit = ANSWER_TIMEOUT;
     tokio::time::timeout(limit, fetching).await.unwrap_or(Err(TransportError::TimedOut { after: limit }))
+}
+
+/// POSTs a review or a request for a token, and collects the answer.
+///
+/// # Errors
+/// As [`get_bytes`].
+pub async fn post_json(
+    client: &kube::Client,
+    path: &str,
+    body: &Value,
+    bytes_max: usize,
+    limit: Duration,
+) -> Result<(StatusCode, Bytes), TransportError> {
+    let request = Request::post(path)
+        .header(header::ACCEPT, JSON)
+        .header(header::CONTENT_TYPE, JSON)
+        .body(Body::from(body.to_string().into_bytes()))
+        .map_err(TransportError::Unsayable)?;
+    let asking = async {
+        let response = client.send(request).await.map_err(|error| TransportError::Client(Box::new(error)))?;
+        let status = response.status();
+        Ok((status, collect(response.into_body(), bytes_max).await?))
+    };
+    tokio::time::timeout(limit, asking).await.unwrap_or(Err(TransportError::TimedOut { after: limit }))
 }
 
 /// GETs a path and hands back the response with its body still to be read, for watches.

@@ -6,7 +6,7 @@
 //! - one address that is not allowed refuses the name: which of several answers is used is not for a name server to choose.
 //!
 //! ```compile_fail,E0451
-//! let past_the_policy = trueup_net::Permit { scope: todo!(), allow: todo!() };
+//! let past_the_policy = trueup_net::Permit { scope: (), allow: () };
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Found, Record, entries};
-use crate::engine::testing::{NAMESPACE, SECRETS, cluster, finding, given, now};
+use crate::engine::testing::{NAMESPACE, SECRETS, cluster, finding, given, intent, now};
 use crate::engine::{Plan, Tier};
 
 fn identity() -> ClusterIdentity {
@@ -37,22 +37,7 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
         let (file, digest) = ("00ff.age".to_owned(), "sha256:0".to_owned());
         records.push(Record::Backup { plan: plan.clone(), action: action.clone(), file, digest });
     }
-    records.push(Record::Intent {
-        plan,
-        action,
-        attempt: 1,
-        cluster: "guest-a".to_owned(),
-        target,
-        uid: None,
-        resource_version: None,
-        verb,
-        labels: None,
-        annotations: None,
-        fields: None,
-        keys: Vec::new(),
-        deadline: at,
-        at,
-    });
+    records.push(intent(&plan, &action, verb, target, at));
     records.push(end);
     records
 }

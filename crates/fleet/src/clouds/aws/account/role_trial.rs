@@ -7,8 +7,7 @@
 //! - only a refusal by STS says something about the role.
 
 use bytes::Bytes;
-use http::{Request, StatusCode, header};
-use kube::client::Body;
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use zeroize::Zeroize as _;
@@ -140,20 +139,10 @@ async fn request_token(client: &kube::Client, trial: &RoleTrial<'_>) -> Result<T
     let what = format!("requesting a token of ServiceAccount {namespace}/{service_account}");
     let audiences: Vec<&str> = audience.iter().copied().collect();
     let spec = json!({ "audiences": audiences, "expirationSeconds": TOKEN_SECONDS });
-    let body = json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec }).to_string();
-    let request = Request::post(format!("/api/v1/namespaces/{namespace}/serviceaccounts/{service_account}/token"))
-        .header(header::ACCEPT, send::JSON)
-        .header(header::CONTENT_TYPE, send::JSON)
-        .body(Body::from(body.into_bytes()))
-        .map_err(|_| format!("{what}: it cannot be encoded"))?;
-    let asking = async {
-        let response = client.send(request).await.map_err(|_| "the request failed".to_owned())?;
-        let status = response.status();
-        let body = send::collect(response.into_body(), ANSWER_BYTES_MAX).await.map_err(|error| error.to_string())?;
-        Ok::<_, String>((status, body))
-    };
-    let waited = tokio::time::timeout(send::STREAM_START_TIMEOUT, asking).await;
-    let (status, body) = waited.map_err(|_| format!("{what}: timed out"))?.map_err(|why| format!("{what}: {why}"))?;
+    let body = json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec });
+    let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{service_account}/token");
+    let answered = send::post_json(client, &path, &body, ANSWER_BYTES_MAX, send::STREAM_START_TIMEOUT).await;
+    let (status, body) = answered.map_err(|error| format!("{what}: {error}"))?;
     match status {
         StatusCode::OK | StatusCode::CREATED => {
             read_token(body).ok_or_else(|| format!("{what}: the answer holds no token"))

@@ -17,7 +17,7 @@ use super::xml::{self, Met};
 use trueup_net::one_line;
 
 const ACTION: &str = "sts:AssumeRoleWithWebIdentity";
-/// The lines that are shown at most: a policy has 2,048 characters, unless somebody raised the limit.
+/// The lines that are shown at most: a policy has 2,048 characters unless its quota was raised.
 const LINES_MAX: usize = 20;
 /// What the ARN of an OIDC provider has before its name.
 const PROVIDER: &str = "oidc-provider/";

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use http::Request;
 use http_body_util::Full;
 use jiff::Timestamp;
 use serde_json::Value;
