@@ -124,8 +124,8 @@ impl CheckRules for Shelves {
         forms: &[Form { name: "space-for", title: "Is there space?", prompt: "how many books?" }],
     };
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        view.clusters().map(|cluster| shelves_of(&cluster.name).interest::<ShelfLabel>()).collect()
+    fn interests_of(&self, cluster: &Cluster, _: View<'_>) -> Vec<Interest> {
+        vec![shelves_of(&cluster.name).interest::<ShelfLabel>()]
     }
 
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {

@@ -7,7 +7,9 @@ use super::*;
 use trueup_checks::testing::NoSubjects;
 use trueup_checks::{Check, Pass, Touched};
 use trueup_core::engine::{CheckName, Glob, PolicyEffect, PolicyRule, Tier};
-use trueup_core::world::{ChangeSet, ClusterName, Declaration, Interest, Namespace, Provider, RiskClass, View};
+use trueup_core::world::{
+    ChangeSet, Cluster, ClusterName, Declaration, Interest, Namespace, Provider, RiskClass, View,
+};
 use trueup_fleet::budgets::Budgets;
 use trueup_net::{Egress, Exemption, HostPort};
 use trueup_operate::{CloudAccount, CloudKey, PublishTarget, Safety};
@@ -22,8 +24,12 @@ impl Check for Probe {
         self.name
     }
 
-    fn interests(&self, _: View<'_>) -> Vec<Interest> {
+    fn interests_of(&self, _: &Cluster, _: View<'_>) -> Vec<Interest> {
         Vec::new()
+    }
+
+    fn interested(&self, _: &ChangeSet, _: View<'_>) -> BTreeSet<ClusterName> {
+        BTreeSet::new()
     }
 
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {

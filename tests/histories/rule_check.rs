@@ -17,8 +17,8 @@ use trueup_core::engine::{
     SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, UpdateChange, Verb, empty_set,
 };
 use trueup_core::world::{
-    ChangeSet, ClusterName, CollectionId, Digest, Fact, Interest, Interner, Key, Meta, Misfit, RawObject, Resource,
-    Uid, View,
+    ChangeSet, Cluster, ClusterName, CollectionId, Digest, Fact, Interest, Interner, Key, Meta, Misfit, RawObject,
+    Resource, Uid, View,
 };
 
 use super::world::{APPS, CONFIG, COPIED, MADE_BY, MARK, OURS, OWNER_LABEL, SOURCE, SOURCES, Site, Target, WANTS};
@@ -235,16 +235,14 @@ impl CheckRules for RuleCheck {
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = CheckDescription::named(NAME.0);
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        let of_cluster = |name: &ClusterName| {
-            [
-                candidates_id(name, SECRETS).interest::<Candidate>(),
-                candidates_id(name, CONFIG_MAPS).interest::<Candidate>(),
-                referrers_id(name).interest::<Referrer>(),
-                origin_id(name).interest::<CopyOrigin>(),
-            ]
-        };
-        view.clusters().flat_map(|cluster| of_cluster(&cluster.name)).collect()
+    fn interests_of(&self, cluster: &Cluster, _: View<'_>) -> Vec<Interest> {
+        let name = &cluster.name;
+        vec![
+            candidates_id(name, SECRETS).interest::<Candidate>(),
+            candidates_id(name, CONFIG_MAPS).interest::<Candidate>(),
+            referrers_id(name).interest::<Referrer>(),
+            origin_id(name).interest::<CopyOrigin>(),
+        ]
     }
 
     fn fleet<'a>(&'a self, _: View<'a>) {}

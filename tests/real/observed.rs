@@ -11,8 +11,8 @@ use trueup_checks::{Check, Pass, Touched};
 use trueup_core::decode::Digester;
 use trueup_core::engine::CheckName;
 use trueup_core::world::{
-    ChangeSet, ClusterName, ClusterSource, CollectionId, Completeness, Fact, GapCause, Interest, Interner, Key, Link,
-    Misfit, RawObject, Resource, RiskClass, Served, View,
+    ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Fact, GapCause, Interest, Interner,
+    Key, Link, Misfit, RawObject, Resource, RiskClass, Served, View,
 };
 use trueup_fleet::connect::{Env, Impersonation, Kubeconfig, KubeconfigConnector, Places, PluginPolicy};
 use trueup_fleet::live::{Guest, GuestResolver, LIVE_MAX, Live, LiveSetup, Member, Settled};
@@ -48,8 +48,12 @@ impl Check for Looking {
         CheckName("looking")
     }
 
-    fn interests(&self, _: View<'_>) -> Vec<Interest> {
-        self.0.clone()
+    fn interests_of(&self, cluster: &Cluster, _: View<'_>) -> Vec<Interest> {
+        self.0.iter().filter(|interest| interest.id.cluster == cluster.name).cloned().collect()
+    }
+
+    fn interested(&self, changes: &ChangeSet, _: View<'_>) -> BTreeSet<ClusterName> {
+        changes.iter().map(|change| change.cluster().clone()).collect()
     }
 
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {

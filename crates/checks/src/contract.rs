@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
+use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 /// Which judgements a change set touches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -99,8 +99,16 @@ pub trait Check: Send + Sync {
         GuestUse::Read
     }
 
-    /// The collections it needs, given what is known so far. Called again whenever that changes, until it settles.
-    fn interests(&self, view: View<'_>) -> Vec<Interest>;
+    /// The collections it needs because of one cluster, given what is known so far. They may be in other clusters.
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest>;
+
+    /// The clusters whose interests may differ after these changes.
+    fn interested(&self, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName>;
+
+    /// All collections it needs.
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        view.clusters().flat_map(|cluster| self.interests_of(cluster, view)).collect()
+    }
 
     /// Which judgements may differ after these changes.
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched;
@@ -195,6 +203,12 @@ pub trait RuledSubject {
 
     /// The answer to one of the check's forms, line by line.
     fn answer(&self, form: &str, typed: &str) -> Vec<String>;
+}
+
+/// The clusters that changed, and those whose subjects may differ: what a cluster's interests follow from is what its
+/// judgements follow from.
+pub fn interested_by_touch(touched: Touched, changes: &ChangeSet) -> BTreeSet<ClusterName> {
+    changes.iter().map(Change::cluster).cloned().chain(touched.clusters).collect()
 }
 
 /// The subjects of a cluster and of the one that hosts it.

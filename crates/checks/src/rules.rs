@@ -10,11 +10,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, woken_with_host};
+use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, interested_by_touch, woken_with_host};
 use crate::managed_elsewhere;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 /// One check, as it is written. Each is a [`Check`].
 pub trait CheckRules: Send + Sync + Sized {
@@ -44,8 +44,13 @@ pub trait CheckRules: Send + Sync + Sized {
     /// Whether it reads guests.
     const GUESTS: GuestUse = GuestUse::Read;
 
-    /// The collections it needs, given what is known so far.
-    fn interests(&self, view: View<'_>) -> Vec<Interest>;
+    /// The collections it needs because of one cluster, given what is known so far. They may be in other clusters.
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest>;
+
+    /// The clusters whose interests may differ after these changes: those that changed, and those whose subjects may differ.
+    fn interested(&self, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
+        interested_by_touch(self.touched(changes, view), changes)
+    }
 
     /// Which judgements may differ after these changes.
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched;
@@ -210,8 +215,12 @@ impl<C: CheckRules> Check for C {
         C::GUESTS
     }
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        CheckRules::interests(self, view)
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
+        CheckRules::interests_of(self, cluster, view)
+    }
+
+    fn interested(&self, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
+        CheckRules::interested(self, changes, view)
     }
 
     fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {

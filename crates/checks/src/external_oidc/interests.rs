@@ -24,20 +24,21 @@ use super::subjects::NAMESPACES;
 use super::switch;
 use trueup_core::world::{Cluster, CollectionId, Interest, Served, View};
 
-pub fn list(settings: &Settings, view: View<'_>) -> Vec<Interest> {
+pub fn of(settings: &Settings, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
-    for cluster in view.clusters().filter(|cluster| cluster.hosted_by.is_none() && may_apply(cluster)) {
-        let all = |resource| CollectionId::all(&cluster.name, resource);
-        wanted.push(all(INFRASTRUCTURE).interest::<Infrastructure>());
-        if standing(view, cluster) == Standing::NotOurs {
-            continue;
-        }
-        wanted.push(all(AUTHENTICATION).interest::<Authentication>());
-        wanted.push(all(KUBE_API_SERVER).interest::<KubeApiServer>());
-        if let Some(context) = CheckContext::of(view, &cluster.name) {
-            furniture(&context, &mut wanted);
-            bindings(settings, &context, &mut wanted);
-        }
+    if cluster.hosted_by.is_some() || !may_apply(cluster) {
+        return wanted;
+    }
+    let all = |resource| CollectionId::all(&cluster.name, resource);
+    wanted.push(all(INFRASTRUCTURE).interest::<Infrastructure>());
+    if standing(view, cluster) == Standing::NotOurs {
+        return wanted;
+    }
+    wanted.push(all(AUTHENTICATION).interest::<Authentication>());
+    wanted.push(all(KUBE_API_SERVER).interest::<KubeApiServer>());
+    if let Some(context) = CheckContext::of(view, &cluster.name) {
+        operator_inputs(&context, &mut wanted);
+        bindings(settings, &context, &mut wanted);
     }
     wanted
 }
@@ -51,7 +52,7 @@ fn may_apply(cluster: &Cluster) -> bool {
     }
 }
 
-fn furniture(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+fn operator_inputs(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     let cluster = context.name();
     let all = |resource| CollectionId::all(cluster, resource);
     let singletons = [

@@ -73,7 +73,7 @@ use crate::contract::{Probe, Touched};
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
 pub const NAME: CheckName = CheckName("external-oidc");
 
@@ -99,8 +99,13 @@ impl CheckRules for ExternalOidc {
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
     const GUESTS: GuestUse = GuestUse::NotRead;
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(&self.settings, view)
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
+        interests::of(&self.settings, cluster, view)
+    }
+
+    /// What is needed of a cluster follows from that cluster alone.
+    fn interested(&self, changes: &ChangeSet, _: View<'_>) -> BTreeSet<ClusterName> {
+        changes.iter().map(|change| change.cluster().clone()).collect()
     }
 
     fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {

@@ -2,7 +2,7 @@
 //!
 //! Invariants: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -10,14 +10,15 @@ use super::facts::{
     Authentication, Bundle, ConsoleDeployment, ConsoleOperator, ControlPlane, Copy, HostedCluster, ReferringConfig,
     SourceContent, SourceMark,
 };
+use super::hosted_cluster;
 use super::names::{
     AUTHENTICATION, CONSOLE_DEPLOYMENT, CONSOLE_NAMESPACE, CONSOLE_OPERATOR, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind,
     DEPLOYMENT, HOSTED_CLUSTER, INFRASTRUCTURE, SINGLETON,
 };
 use crate::kinds::{Infrastructure, Topology};
 use trueup_core::world::{
-    Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation, Reading,
-    Resource, Selector, Sighting, View,
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
+    Reading, Resource, Selector, Sighting, View,
 };
 
 /// A guest and where to look.
@@ -52,52 +53,69 @@ thread_local! {
     pub static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// The guests of the fleet, looked up when first needed.
+/// The guests of management clusters, looked up when first needed.
 pub struct Guests<'a> {
     view: View<'a>,
-    by_sources: OnceCell<BySources<'a>>,
-    by_topology: OnceCell<BTreeMap<ClusterName, Vec<&'a ClusterName>>>,
+    by_sources: RefCell<BTreeMap<ClusterName, Rc<BySources<'a>>>>,
 }
 
-/// Guests by management cluster and namespace of their sources.
-type BySources<'a> = BTreeMap<(ClusterName, Namespace), Vec<Rc<CheckContext<'a>>>>;
+/// The guests of one management cluster by the namespace of their sources.
+type BySources<'a> = BTreeMap<Namespace, Vec<Rc<CheckContext<'a>>>>;
 
 impl<'a> Guests<'a> {
     pub fn new(view: View<'a>) -> Self {
-        Self { view, by_sources: OnceCell::new(), by_topology: OnceCell::new() }
+        Self { view, by_sources: RefCell::default() }
     }
 
     /// The guests whose sources are in this namespace of a management cluster.
-    pub fn with_sources_in(&self, host: &ClusterName, namespace: &Namespace) -> &[Rc<CheckContext<'a>>] {
-        let all = self.by_sources.get_or_init(|| {
-            let mut all: BySources<'a> = BTreeMap::new();
-            for context in super::subjects::guests(self.view) {
-                let place = context.sources_place().map(|(cluster, namespace)| (cluster.clone(), namespace.clone()));
-                if let Some(place) = place {
-                    all.entry(place).or_default().push(Rc::new(context));
-                }
-            }
-            all
+    pub fn with_sources_in(&self, host: &ClusterName, namespace: &Namespace) -> Vec<Rc<CheckContext<'a>>> {
+        let known = self.by_sources.borrow().get(host).cloned();
+        let of_host = known.unwrap_or_else(|| {
+            let of_host = Rc::new(self.by_sources_of(host));
+            self.by_sources.borrow_mut().insert(host.clone(), of_host.clone());
+            of_host
         });
-        let found = all.get(&(host.clone(), namespace.clone())).map_or(&[][..], Vec::as_slice);
+        let found = of_host.get(namespace).cloned().unwrap_or_default();
         #[cfg(test)]
         LOOKED_AT.set(LOOKED_AT.get() + found.len());
         found
     }
 
-    /// The guests of a cluster: those that say so, and those known only by their topology.
-    pub fn hosted_by(&self, host: &ClusterName) -> impl Iterator<Item = &'a ClusterName> {
-        let by_topology = self.by_topology.get_or_init(|| {
-            let mut all: BTreeMap<ClusterName, Vec<&'a ClusterName>> = BTreeMap::new();
-            for guest in self.view.unhosted() {
-                if let Some(Ok(by)) = home(self.view, guest) {
-                    all.entry(by.cluster).or_default().push(&guest.name);
-                }
+    fn by_sources_of(&self, host: &ClusterName) -> BySources<'a> {
+        let mut all: BySources<'a> = BTreeMap::new();
+        for guest in hosted_by(self.view, host) {
+            let Some(context) = CheckContext::of(self.view, guest) else { continue };
+            let place = context.sources_place().filter(|(cluster, _)| *cluster == host);
+            if let Some(namespace) = place.map(|(_, namespace)| namespace.clone()) {
+                all.entry(namespace).or_default().push(Rc::new(context));
             }
-            all
-        });
-        self.view.guests_of(host).chain(by_topology.get(host).into_iter().flatten().copied())
+        }
+        all
     }
+}
+
+/// The guests of a cluster: those that say so, and those known only by their topology.
+pub fn hosted_by<'a>(view: View<'a>, host: &ClusterName) -> impl Iterator<Item = &'a ClusterName> {
+    let hosted: Reading<'a, HostedCluster> = view.read(&HOSTED_CLUSTER.collection_at(host, view));
+    let homes = hosted.iter().filter_map(|(key, _)| hosted_cluster::hosted_by(host, key)).collect::<Vec<_>>();
+    view.guests_of(host).chain(homes.into_iter().flat_map(move |by| guests_by_topology(view, &by)))
+}
+
+/// The guests of a HostedCluster that are known only by their topology.
+pub fn guests_by_topology<'a>(view: View<'a>, by: &HostedBy) -> Vec<&'a ClusterName> {
+    let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
+    let hosted: Reading<'a, HostedCluster> = view.read(&HOSTED_CLUSTER.collection_at(&by.cluster, view));
+    let Some(infra_id) = hosted.get(&key).present().and_then(Fact::index) else { return Vec::new() };
+    let guests = external_clusters(view, infra_id);
+    let is_home = |guest: &&Cluster| matches!(home(view, guest), Some(Ok(home)) if home == *by);
+    guests.filter(is_home).map(|guest| &guest.name).collect()
+}
+
+/// The clusters with this infraID whose control plane runs elsewhere and that do not say where.
+pub fn external_clusters<'a>(view: View<'a>, infra_id: &str) -> impl Iterator<Item = &'a Cluster> + use<'a> {
+    let found = view.indexed::<Infrastructure>(infra_id).into_iter();
+    let clusters = found.filter_map(move |(id, _, _)| view.cluster(&id.cluster));
+    clusters.filter(|cluster| cluster.hosted_by.is_none())
 }
 
 impl<'a> CheckContext<'a> {
@@ -285,29 +303,16 @@ fn home(view: View<'_>, guest: &Cluster) -> Option<Result<HostedBy, Gap>> {
     }
 }
 
-/// The HostedClusters with the infraID of a guest that is known only by its topology.
-pub fn possible_homes(view: View<'_>, guest: &Cluster) -> Vec<HostedBy> {
-    let infrastructure: Reading<'_, Infrastructure> = view.read(&CollectionId::all(&guest.name, INFRASTRUCTURE));
-    match infrastructure.get(&singleton()).present() {
-        Some(own) if guest.hosted_by.is_none() => with_infra_id(view, &own.infra_id),
-        Some(_) | None => Vec::new(),
-    }
+/// The infraID of a cluster whose control plane runs elsewhere.
+pub fn infra_id<'a>(view: View<'a>, cluster: &ClusterName) -> Option<&'a str> {
+    let infrastructure: Reading<'a, Infrastructure> = view.read(&CollectionId::all(cluster, INFRASTRUCTURE));
+    infrastructure.get(&singleton()).present()?.index()
 }
 
-fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
-    let mut found = Vec::new();
-    for cluster in view.clusters() {
-        let reading: Reading<'_, HostedCluster> = view.read(&HOSTED_CLUSTER.collection(cluster));
-        for (key, _) in reading.indexed(infra_id) {
-            let Some(namespace) = &key.namespace else { continue };
-            found.push(HostedBy {
-                cluster: cluster.name.clone(),
-                namespace: namespace.clone(),
-                name: key.name.clone(),
-            });
-        }
-    }
-    found
+/// The HostedClusters of the fleet with this infraID.
+pub fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
+    let found = view.indexed::<HostedCluster>(infra_id).into_iter();
+    found.filter_map(|(id, key, _)| hosted_cluster::hosted_by(&id.cluster, key)).collect()
 }
 
 /// A guest known only by its topology belongs to the one HostedCluster with its infraID.

@@ -14,22 +14,31 @@ use super::names::{
     INFRASTRUCTURE, OAUTH, PROXY,
 };
 use super::settings::Settings;
-use super::subjects::guests;
-use super::{HostedOidc, Scope};
+use super::{HostedOidc, Scope, touched};
+use crate::contract::interested_by_touch;
 use crate::kinds::{SecretMark, secret_marks};
-use trueup_core::world::{Cluster, CollectionId, Interest, Namespace, Reading, Resource, Served, View};
+use trueup_core::world::{
+    ChangeSet, Cluster, ClusterName, CollectionId, Interest, Namespace, Reading, Resource, Served, View,
+};
 
-pub fn list(check: &HostedOidc, view: View<'_>) -> Vec<Interest> {
+/// What is needed because of one cluster: in itself, and as a guest also in the cluster that hosts it.
+pub fn of(check: &HostedOidc, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
-    for cluster in view.clusters() {
-        hosts(view, cluster, &mut wanted);
-        references(check.scope, view, cluster, &mut wanted);
-    }
-    for context in guests(view) {
+    hosts(view, cluster, &mut wanted);
+    references(check.scope, view, cluster, &mut wanted);
+    if let Some(context) = CheckContext::of(view, &cluster.name) {
         guest(&context, &mut wanted);
         sources(&context, &check.settings, &mut wanted);
     }
     wanted
+}
+
+/// A cluster is asked for more once it has a guest.
+pub fn interested(changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
+    let mut interested = interested_by_touch(touched::find(changes, view), changes);
+    let hosts = changes.iter().filter_map(|change| view.cluster(change.cluster())?.hosted_by.as_ref());
+    interested.extend(hosts.map(|by| by.cluster.clone()));
+    interested
 }
 
 /// Where the CAs and client secrets of HostedClusters are: ConfigMaps whole, Secrets by metadata alone.

@@ -43,7 +43,7 @@ use crate::contract::Touched;
 use crate::present::{CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
 pub const NAME: CheckName = CheckName("hosted-oidc");
 
@@ -83,8 +83,12 @@ impl CheckRules for HostedOidc {
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(self, view)
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
+        interests::of(self, cluster, view)
+    }
+
+    fn interested(&self, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
+        interests::interested(changes, view)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::context::CheckContext;
+use super::context::{CheckContext, hosted_by};
 use super::hosted_cluster::{self, HostedContext};
 use super::leftovers::{is_orphan, marked_sources, mirrors, orphans, rule_source};
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER};
@@ -13,7 +13,7 @@ use super::verdict::Verdict;
 use super::{HostedOidc, NAME};
 use crate::ContextCache;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{ClusterName, HostedBy, Namespace, ObjectName, View};
+use trueup_core::world::{ClusterName, HostedBy, Namespace, ObjectName};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -82,11 +82,6 @@ impl ResolvedSubject<'_> {
     }
 }
 
-/// Every guest of the fleet.
-pub fn guests(view: View<'_>) -> impl Iterator<Item = CheckContext<'_>> {
-    view.clusters().filter_map(move |cluster| CheckContext::of(view, &cluster.name))
-}
-
 /// The subjects of one cluster: as a guest, and as a management cluster that holds leftovers of its guests.
 pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> BTreeSet<SubjectId> {
     let mut subjects = BTreeSet::new();
@@ -96,7 +91,7 @@ pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> B
             guest_subjects(&context, kind, settings, &mut subjects);
         }
     }
-    for context in contexts.fleet.hosted_by(cluster).filter_map(|guest| contexts.of(guest)) {
+    for context in hosted_by(contexts.view, cluster).filter_map(|guest| contexts.of(guest)) {
         for kind in CopyKind::ALL {
             let names = marked_sources(&context, kind).chain(orphans(&context, kind, settings));
             let left = names.filter(|name| rule_source(&context, kind, name, settings).is_some());

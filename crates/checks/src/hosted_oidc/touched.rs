@@ -3,54 +3,45 @@
 //! Invariants: judging what is touched and keeping the rest gives the same as judging everything. A
 //! change is seen after it happened, so where it may have moved a guest from one home to another, both are touched.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::{CheckContext, possible_homes, usual_owner};
-use super::facts::HostedCluster;
-use super::hosted_cluster::{self, hosted_by};
+use super::context::{
+    CheckContext, external_clusters, find_control_plane, guests_by_topology, hosted_by, infra_id, usual_owner,
+    with_infra_id,
+};
+use super::hosted_cluster;
 use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
 use super::subjects::{hosted_cluster_subject, possible_source_subject, subject};
 use crate::{Touched, TouchedNamespace};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{
-    Change, ChangeSet, Cluster, ClusterName, CollectionId, HostedBy, Key, Namespace, Scope, View, What,
-};
+use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, HostedBy, Key, Namespace, Scope, View, What};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
     let mut fleet = Fleet::new(view);
     for change in changes.iter() {
         match change {
-            Change::Collection { id, what: What::Keys(keys) } if is_copies(id) => {
+            Change::Collection { id, what: What::Keys(keys), .. } if is_copies(id) => {
                 touch_copies(id, keys, view, &mut touched.subjects)
             }
-            Change::Collection { id, what: What::Keys(keys) } if HOSTED_CLUSTER.is(&id.resource) => {
+            Change::Collection { id, what: What::Keys(keys), values } if HOSTED_CLUSTER.is(&id.resource) => {
                 touch_hosted_clusters(id, keys, view, &mut touched);
-                fleet.touch_topology_guests(&id.cluster, &mut touched.clusters);
+                touch_infra_ids(values, view, &mut touched);
             }
-            Change::Collection { id, what: What::Keys(keys) } if CONTROL_PLANE.is(&id.resource) => {
+            Change::Collection { id, what: What::Keys(keys), .. } if CONTROL_PLANE.is(&id.resource) => {
                 touch_control_planes(id, keys, &mut fleet, &mut touched);
             }
-            Change::Collection { id, .. } if HOSTED_CLUSTER.is(&id.resource) => {
+            Change::Collection { id, values, .. }
+                if HOSTED_CLUSTER.is(&id.resource) || id.resource == INFRASTRUCTURE =>
+            {
                 fleet.touch_neighbours(&id.cluster, &mut touched);
-                fleet.touch_topology_guests(&id.cluster, &mut touched.clusters);
+                touch_infra_ids(values, view, &mut touched);
             }
-            Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
-                fleet.touch_neighbours(&id.cluster, &mut touched);
-                fleet.touch_managers(&mut touched.clusters);
-            }
-            Change::Collection { id, what } => match sources_of(id) {
+            Change::Collection { id, what, .. } => match sources_of(id) {
                 Some(namespace) => fleet.touch_sources(id, what, namespace, &mut touched),
                 None => fleet.touch_neighbours(&id.cluster, &mut touched),
             },
-            Change::Cluster(name) => {
-                fleet.touch_neighbours(name, &mut touched);
-                if view.cluster(name).is_none() {
-                    fleet.touch_topology_guests(name, &mut touched.clusters);
-                    fleet.touch_managers(&mut touched.clusters);
-                }
-            }
+            Change::Cluster(name) => fleet.touch_neighbours(name, &mut touched),
         }
     }
     touched
@@ -59,88 +50,36 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
 /// What several changes need to know of the fleet, each looked up once.
 struct Fleet<'a> {
     view: View<'a>,
-    /// Guests known only by their topology, with the HostedCluster that is theirs.
-    topology: OnceCell<Vec<(&'a ClusterName, Option<HostedBy>)>>,
     /// Guests by management cluster and namespace of their sources.
     sources: BTreeMap<ClusterName, BTreeMap<String, Vec<&'a ClusterName>>>,
     /// HostedClusters by management cluster and namespace.
     hosted: BTreeMap<ClusterName, BTreeMap<Namespace, Vec<HostedBy>>>,
     /// Clusters whose neighbours were touched.
     done: BTreeSet<ClusterName>,
-    managers: Managers,
-}
-
-/// Whether every cluster that hosts guests was touched.
-#[derive(PartialEq)]
-enum Managers {
-    Untouched,
-    Touched,
 }
 
 impl<'a> Fleet<'a> {
     fn new(view: View<'a>) -> Self {
-        let (topology, sources, hosted) = (OnceCell::new(), BTreeMap::new(), BTreeMap::new());
-        Self { view, topology, sources, hosted, done: BTreeSet::new(), managers: Managers::Untouched }
+        Self { view, sources: BTreeMap::new(), hosted: BTreeMap::new(), done: BTreeSet::new() }
     }
 
-    fn topology(&self) -> &[(&'a ClusterName, Option<HostedBy>)] {
-        self.topology.get_or_init(|| {
-            let guests = self.view.unhosted().filter_map(|guest| CheckContext::of(self.view, &guest.name));
-            guests.map(|context| (&context.guest.name, context.home.ok())).collect()
-        })
-    }
-
-    /// The guests of a HostedCluster: those that say so, and those known only by their topology.
-    fn guests_at(&self, by: &HostedBy) -> Vec<&'a ClusterName> {
-        let by_topology = self.topology().iter().filter(|(_, home)| home.as_ref() == Some(by)).map(|(guest, _)| *guest);
-        self.view.guests_at(by).chain(by_topology).collect()
-    }
-
-    /// A change in a cluster touches itself, the guests it hosts, and what is its own in the cluster that hosts it.
+    /// A change in a cluster touches itself, the guests it hosts, and what is its own in the cluster that hosts it or would
+    /// host it by its infraID.
     fn touch_neighbours(&mut self, changed: &ClusterName, touched: &mut Touched) {
         if !self.done.insert(changed.clone()) {
             return;
         }
         touch_in_host(changed, self.view, touched);
-        let clusters = &mut touched.clusters;
-        clusters.insert(changed.clone());
-        clusters.extend(self.view.guests_of(changed).cloned());
-        for (guest, home) in self.topology() {
-            match home {
-                Some(by) if by.cluster == *changed => drop(clusters.insert((*guest).clone())),
-                Some(_) | None => {}
-            }
-        }
-    }
-
-    /// Guests whose home is found by infraID may have found, lost or changed it, whichever cluster the change was in.
-    fn touch_topology_guests(&self, changed: &ClusterName, clusters: &mut BTreeSet<ClusterName>) {
-        for guest in self.topology().iter().filter_map(|(guest, _)| self.view.cluster(guest)) {
-            clusters.insert(changed.clone());
-            clusters.insert(guest.name.clone());
-            clusters.extend(possible_homes(self.view, guest).into_iter().map(|by| by.cluster));
-        }
-    }
-
-    /// Every cluster that hosts guests: where leftovers of a former guest would be.
-    fn touch_managers(&mut self, clusters: &mut BTreeSet<ClusterName>) {
-        if std::mem::replace(&mut self.managers, Managers::Touched) == Managers::Touched {
-            return;
-        }
-        let view = self.view;
-        let hosts = |cluster: &&Cluster| {
-            view.read::<HostedCluster>(&HOSTED_CLUSTER.collection(cluster)).iter().next().is_some()
-        };
-        clusters.extend(view.clusters().filter(hosts).map(|cluster| cluster.name.clone()));
+        let homes = infra_id(self.view, changed).map(|infra_id| with_infra_id(self.view, infra_id));
+        homes.into_iter().flatten().for_each(|by| touch_home(&by, self.view, touched));
+        touched.clusters.insert(changed.clone());
+        touched.clusters.extend(hosted_by(self.view, changed).cloned());
     }
 
     /// The guests of a management cluster by the namespace of their sources.
     fn sources_in(&self, host: &ClusterName) -> BTreeMap<String, Vec<&'a ClusterName>> {
-        let by_topology =
-            self.topology().iter().filter(|(_, home)| home.as_ref().is_some_and(|by| by.cluster == *host));
-        let by_topology = by_topology.map(|(guest, _)| *guest);
         let mut all: BTreeMap<String, Vec<&'a ClusterName>> = BTreeMap::new();
-        for guest in self.view.guests_of(host).chain(by_topology) {
+        for guest in hosted_by(self.view, host) {
             let Some(context) = CheckContext::of(self.view, guest) else { continue };
             if let Some((_, namespace)) = context.source_namespace() {
                 all.entry(namespace.to_owned()).or_default().push(guest);
@@ -190,6 +129,26 @@ fn touch_in_host(guest: &ClusterName, view: View<'_>, touched: &mut Touched) {
     touched.namespaces.extend(CopyKind::ALL.map(|kind| judged_in(host, kind, namespace)));
 }
 
+/// Guests whose home is found by one of these infraIDs may have found, lost or changed it, and so may their homes.
+fn touch_infra_ids(infra_ids: &[Box<str>], view: View<'_>, touched: &mut Touched) {
+    for infra_id in infra_ids {
+        for guest in external_clusters(view, infra_id) {
+            touch_in_host(&guest.name, view, touched);
+            touched.clusters.insert(guest.name.clone());
+        }
+        with_infra_id(view, infra_id).iter().for_each(|by| touch_home(by, view, touched));
+    }
+}
+
+/// A HostedCluster, and what was judged where its control plane is or would be: its guest may be another one.
+fn touch_home(by: &HostedBy, view: View<'_>, touched: &mut Touched) {
+    touched.subjects.insert(hosted_cluster_subject(by));
+    let (_, _, plane) = find_control_plane(view, by);
+    let namespace = plane.and_then(|key| key.namespace);
+    let judged = |namespace: Namespace| CopyKind::ALL.map(|kind| judged_in(&by.cluster, kind, namespace.as_str()));
+    touched.namespaces.extend(namespace.into_iter().flat_map(judged));
+}
+
 /// What was judged in a namespace of sources.
 fn judged_in(host: &ClusterName, kind: CopyKind, namespace: &str) -> TouchedNamespace {
     let (cluster, namespace) = (host.clone(), namespace.to_owned());
@@ -225,10 +184,15 @@ fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut 
     }
 }
 
+/// The guests of a HostedCluster: those that say so, and those known only by their topology.
+fn guests_at<'a>(view: View<'a>, by: &HostedBy) -> impl Iterator<Item = &'a ClusterName> + use<'a> {
+    view.guests_at(by).chain(guests_by_topology(view, by))
+}
+
 /// A HostedCluster touches itself and the guests that say it is theirs.
 fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
-    for by in keys.iter().filter_map(|key| hosted_by(&id.cluster, key)) {
-        touched.subjects.insert(hosted_cluster_subject(&by));
+    for by in keys.iter().filter_map(|key| hosted_cluster::hosted_by(&id.cluster, key)) {
+        touch_home(&by, view, touched);
         for guest in view.guests_at(&by) {
             touched.clusters.insert(guest.clone());
             touch_leftovers(guest, view, &mut touched.subjects);
@@ -244,7 +208,7 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], fleet: &mut Fleet<'_>, 
         // Several guests of one control plane: one that is known under two names.
         let settled: Vec<CheckContext<'_>> = usual_owner(&id.cluster, key)
             .into_iter()
-            .flat_map(|by| fleet.guests_at(&by))
+            .flat_map(|by| guests_at(view, &by))
             .filter_map(|guest| CheckContext::of(view, guest))
             .filter(|context| context.settled_control_plane().as_ref() == Some(key))
             .collect();

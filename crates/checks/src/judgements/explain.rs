@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::{CheckDescription, CheckRules, ContextCache, Pass, Ruled, Touched};
     use trueup_core::engine::{CheckName, Judgement, State};
-    use trueup_core::world::{Change, ChangeSet, ClusterName, Interest, World};
+    use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, Interest, World};
 
     const NAME: CheckName = CheckName("counting");
 
@@ -72,7 +72,7 @@ mod tests {
         const NAME: CheckName = NAME;
         const DESCRIPTION: CheckDescription = CheckDescription::named(NAME.0);
 
-        fn interests(&self, _: View<'_>) -> Vec<Interest> {
+        fn interests_of(&self, _: &Cluster, _: View<'_>) -> Vec<Interest> {
             Vec::new()
         }
 
@@ -188,8 +188,12 @@ mod tests {
             NAME
         }
 
-        fn interests(&self, _: View<'_>) -> Vec<Interest> {
+        fn interests_of(&self, _: &Cluster, _: View<'_>) -> Vec<Interest> {
             Vec::new()
+        }
+
+        fn interested(&self, _: &ChangeSet, _: View<'_>) -> BTreeSet<ClusterName> {
+            BTreeSet::new()
         }
 
         fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -48,6 +48,14 @@ struct PlatformStatus {
 }
 
 impl Fact for Infrastructure {
+    /// The infraID of a cluster whose control plane runs elsewhere: how its HostedCluster finds it.
+    fn index(&self) -> Option<&str> {
+        match self.topology {
+            Topology::External => Some(&*self.infra_id).filter(|id| !id.is_empty()),
+            Topology::Own => None,
+        }
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(status): Obj<Status> = raw.field("status")?;
         let Obj(PlatformStatus { r#type, aws }) = status.platform_status;

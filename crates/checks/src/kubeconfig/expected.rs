@@ -6,7 +6,7 @@ use super::content::{Authorities, Overlap, Pair, Server, Trust};
 use super::context::CheckContext;
 use super::facts::Anchor;
 use super::names::{CAPT_PLANE, CLUSTER, SECRET, ca_name, connection_name};
-use super::subjects::{Owners, cluster_keys};
+use super::subjects::{Owners, cluster_keys, with_owners};
 use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, Sighting, View};
 
 /// What the objects of one cluster say, the most trusted first.
@@ -182,8 +182,8 @@ pub struct Addresses<'a> {
 impl<'a> Addresses<'a> {
     pub fn of(view: View<'a>) -> Self {
         let mut all = Self::default();
-        for cluster in view.clusters() {
-            let Some(context) = CheckContext::of(view, &cluster.name) else { continue };
+        for cluster in with_owners(view) {
+            let Some(context) = CheckContext::of(view, &cluster) else { continue };
             for key in cluster_keys(&context) {
                 all.add(&context, key);
             }

@@ -13,12 +13,12 @@ use super::names::{
 };
 use super::subjects::{Owners, cluster_keys};
 use crate::kinds::{SecretMark, secret_marks};
-use trueup_core::world::{Interest, Key, Namespace, ObjectName, Served, View};
+use trueup_core::world::{Cluster, Interest, Key, Namespace, ObjectName, Served, View};
 
-pub fn list(view: View<'_>) -> Vec<Interest> {
+pub fn of(cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
-    for cluster in view.clusters().filter(|cluster| !cluster.source.is_account()) {
-        let Some(context) = CheckContext::of(view, &cluster.name) else { continue };
+    let context = CheckContext::of(view, &cluster.name).filter(|_| !cluster.source.is_account());
+    if let Some(context) = context {
         owners(&context, &mut wanted);
         secrets(&context, &mut wanted);
     }

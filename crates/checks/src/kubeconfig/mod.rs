@@ -49,7 +49,7 @@ use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
 pub const NAME: CheckName = CheckName("kubeconfig");
 
@@ -74,8 +74,13 @@ impl CheckRules for Kubeconfigs {
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(view)
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
+        interests::of(cluster, view)
+    }
+
+    /// What is needed of a cluster follows from that cluster alone.
+    fn interested(&self, changes: &ChangeSet, _: View<'_>) -> BTreeSet<ClusterName> {
+        changes.iter().map(|change| change.cluster().clone()).collect()
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -5,22 +5,22 @@
 use std::collections::BTreeSet;
 
 use super::context::{CheckContext, is_own};
-use super::facts::{Apply, CapiCluster, CaptPlane};
+use super::facts::Apply;
 use super::names::{
     APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, WORKSPACE, cluster_of_apply,
     cluster_of_source, is_anchor, target_name,
 };
-use super::subjects::subject;
+use super::subjects::{subject, with_owners};
 use crate::Touched;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
+use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
     let mut whole = Whole::default();
     for change in changes.iter() {
         match change {
-            Change::Collection { id, what: What::Keys(keys) }
+            Change::Collection { id, what: What::Keys(keys), .. }
                 if id.resource == SECRET && id.selector.fields.is_empty() =>
             {
                 touch_secrets(id, keys, view, &mut touched, &mut whole);
@@ -34,10 +34,10 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 touched.clusters.insert(id.cluster.clone());
                 whole.sourced = true;
             }
-            Change::Collection { id, what: What::Keys(keys) } if APPLY.is(&id.resource) => {
+            Change::Collection { id, what: What::Keys(keys), .. } if APPLY.is(&id.resource) => {
                 touch_applies(id, keys.iter(), &mut touched.subjects);
             }
-            Change::Collection { id, what: What::Keys(keys) } if id.resource == WORKSPACE => {
+            Change::Collection { id, what: What::Keys(keys), .. } if id.resource == WORKSPACE => {
                 touch_workspaces(id, keys, view, &mut touched.subjects);
             }
             Change::Collection { id, .. } if APPLY.is(&id.resource) || id.resource == WORKSPACE => {
@@ -54,7 +54,8 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
         }
     }
     if whole.sourced {
-        touch_sourced(view, &mut touched.clusters);
+        // Sources are looked for in the whole fleet: what has some is judged again when any cluster's endpoint changes.
+        touched.clusters.extend(with_owners(view));
     }
     if whole.own {
         // Whether its server lets a context in is part of what is said of it.
@@ -119,13 +120,4 @@ fn touch_copies(context: &ClusterName, cluster: &str, view: View<'_>, subjects: 
         let Some(namespace) = &key.namespace else { continue };
         subjects.insert(subject(&context.cluster.name, namespace, &target));
     }
-}
-
-/// Sources are looked for in the whole fleet: clusters with sources are judged again when any cluster's endpoint changes.
-fn touch_sourced(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    let has_planes = |cluster: &&Cluster| {
-        view.read::<CaptPlane>(&CAPT_PLANE.collection(cluster)).iter().next().is_some()
-            || view.read::<CapiCluster>(&CLUSTER.collection(cluster)).iter().next().is_some()
-    };
-    clusters.extend(view.clusters().filter(has_planes).map(|cluster| cluster.name.clone()));
 }

@@ -34,7 +34,7 @@ pub struct Account<'a> {
 
 impl<'a> Account<'a> {
     pub fn all(view: View<'a>) -> Vec<Self> {
-        view.clusters().filter_map(Self::of).collect()
+        view.accounts(Provider::Aws).filter_map(Self::of).collect()
     }
 
     pub fn is_one(cluster: &Cluster) -> bool {
@@ -45,7 +45,7 @@ impl<'a> Account<'a> {
         self.member.link == Link::Recorded
     }
 
-    fn of(cluster: &'a Cluster) -> Option<Self> {
+    pub fn of(cluster: &'a Cluster) -> Option<Self> {
         match &cluster.source {
             ClusterSource::Cloud { provider: Provider::Aws, account, .. } => {
                 Some(Self { member: cluster, region: account })
@@ -61,13 +61,26 @@ impl<'a> Account<'a> {
     /// Whether it may answer a question.
     pub fn covers(&self, question: &Question) -> bool {
         let knows_region = self.region.is_empty() || self.region == question.region;
-        knows_region && (self.is_recorded() || self.is_of(&question.cluster))
+        knows_region && self.is_asked_for(&question.cluster)
+    }
+
+    /// Whether it may be asked about the machines of a cluster.
+    pub fn is_asked_for(&self, cluster: &ClusterName) -> bool {
+        self.is_recorded() || self.is_of(cluster)
     }
 
     /// Whether it is the one that is asked for this cluster.
     pub fn is_of(&self, cluster: &ClusterName) -> bool {
-        self.member.name.as_str().strip_prefix("aws:") == Some(cluster.as_str())
+        self.member.name.as_str().strip_prefix(OWN_ACCOUNT) == Some(cluster.as_str())
     }
+}
+
+/// What the name of a live cluster's account begins with; the cluster's name follows.
+const OWN_ACCOUNT: &str = "aws:";
+
+/// The account that a live cluster's machines are looked up in.
+pub fn account_of(cluster: &ClusterName) -> ClusterName {
+    ClusterName::new(format!("{OWN_ACCOUNT}{cluster}"))
 }
 
 /// This machine's own login, as a question names it. Its failure says nothing about a set's credentials.

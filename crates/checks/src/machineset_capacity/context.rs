@@ -2,7 +2,7 @@
 //!
 //! Invariants: that something is not there is said by a complete list of its kind alone.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -27,16 +27,16 @@ pub struct FleetCatalogue<'a> {
     pub accounts: Vec<Account<'a>>,
     settings: &'a Settings,
     catalogues: RefCell<BTreeMap<Question, Rc<Catalogue<'a>>>>,
-    questions: OnceCell<Questions<'a>>,
+    questions: RefCell<BTreeMap<ClusterName, Rc<Questions<'a>>>>,
 }
 
-/// What the fleet needs to know of its regions: each question with the types it is about.
+/// What a cluster needs to know of its regions: each question with the types it is about.
 pub type Questions<'a> = BTreeMap<Question, BTreeSet<&'a str>>;
 
 impl<'a> FleetCatalogue<'a> {
     pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
         let accounts = Account::all(view);
-        Self { view, accounts, settings, catalogues: RefCell::default(), questions: OnceCell::new() }
+        Self { view, accounts, settings, catalogues: RefCell::default(), questions: RefCell::default() }
     }
 
     /// Nothing for an account, and for a cluster without machine sets.
@@ -51,40 +51,52 @@ impl<'a> FleetCatalogue<'a> {
         }
         // A folder's account is read whole: what else is wanted of it makes no difference.
         let is_asked = self.accounts.iter().any(|account| !account.is_recorded());
-        let nothing = BTreeSet::new();
-        let types = if is_asked { self.questions().get(question).unwrap_or(&nothing) } else { &nothing };
-        let catalogue = Rc::new(Catalogue::of(self.view, &self.accounts, question, types));
+        let types = match is_asked {
+            true => self.questions_of(&question.cluster).get(question).cloned().unwrap_or_default(),
+            false => BTreeSet::new(),
+        };
+        let catalogue = Rc::new(Catalogue::of(self.view, &self.accounts, question, &types));
         self.catalogues.borrow_mut().insert(question.clone(), catalogue.clone());
         catalogue
     }
 
-    /// Everything the fleet needs to know of its regions.
-    pub fn questions(&self) -> &Questions<'a> {
-        self.questions.get_or_init(|| {
-            let mut questions = Questions::new();
-            for cluster in self.view.clusters() {
-                let Some(context) = self.context(&cluster.name).map(Rc::new) else { continue };
-                for subject in subjects::pools(&context) {
-                    let Ok(machine) = machine::find(&subject) else { continue };
-                    let (instance_type, region) = (machine.instance_type.value, machine.region.value);
-                    let credentials = Credentials::of(&subject);
-                    let login = credentials.login().filter(|_| partition(region).is_some());
-                    let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
-                    let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
-                    let types = questions.entry(question).or_default();
-                    types.extend(may_be_asked(instance_type).then_some(instance_type));
-                }
+    /// The clusters with sets of machines.
+    pub fn with_pools(&self) -> BTreeSet<&'a ClusterName> {
+        self.view.filled::<Pool>().map(|(id, _)| &id.cluster).collect()
+    }
+
+    /// Everything a cluster needs to know of its regions.
+    pub fn questions_of(&self, cluster: &ClusterName) -> Rc<Questions<'a>> {
+        if let Some(questions) = self.questions.borrow().get(cluster) {
+            return questions.clone();
+        }
+        let mut questions = Questions::new();
+        if let Some(context) = self.context(cluster).map(Rc::new) {
+            for subject in subjects::pools(&context) {
+                let Ok(machine) = machine::find(&subject) else { continue };
+                let (instance_type, region) = (machine.instance_type.value, machine.region.value);
+                let credentials = Credentials::of(&subject);
+                let login = credentials.login().filter(|_| partition(region).is_some());
+                let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
+                let question = Question { cluster: cluster.clone(), region: region.to_owned(), login };
+                let types = questions.entry(question).or_default();
+                types.extend(may_be_asked(instance_type).then_some(instance_type));
             }
-            questions
-        })
+        }
+        let questions = Rc::new(questions);
+        self.questions.borrow_mut().insert(cluster.clone(), questions.clone());
+        questions
     }
 
     /// A type as any answer about its region describes it, with any login.
     pub fn described(&self, region: &str, instance_type: &str) -> Option<(&'a Cluster, &'a InstanceType)> {
-        let questions = self.questions().keys().filter(|question| question.region == region);
-        questions.into_iter().find_map(|question| match self.catalogue(question).find(instance_type) {
+        let offered = |question: &Question| match self.catalogue(question).find(instance_type) {
             Offer::Offered { by, offered } => Some((by, offered)),
             Offer::NotOffered { .. } | Offer::Failed(_) | Offer::NoCatalogue | Offer::NotKnown(_) => None,
+        };
+        self.with_pools().into_iter().find_map(|cluster| {
+            let questions = self.questions_of(cluster);
+            questions.keys().filter(|question| question.region == region).find_map(offered)
         })
     }
 }

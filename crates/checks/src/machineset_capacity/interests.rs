@@ -7,42 +7,60 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{catalogue_id, lookups_id};
+use super::catalogue::{Account, account_of, catalogue_id, lookups_id};
 use super::context::{CheckContext, FleetCatalogue};
 use super::facts::{InstanceType, Login, Lookup, Provider};
 use super::names::LOOKUP;
 use super::process_environment::Said;
 use super::settings::Settings;
 use super::subjects::Sort;
+use crate::Touched;
+use crate::contract::interested_by_touch;
 use crate::kinds::{Listing, SecretMark, secret_marks};
-use trueup_core::world::{Fact, Interest, Key, Link, Served, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Fact, Interest, Key, Link, Served, View};
 
-pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
+/// What is needed because of one cluster, or of what clusters ask an account.
+pub fn of(member: &Cluster, view: View<'_>, settings: &Settings) -> Vec<Interest> {
     let fleet = FleetCatalogue::new(view, settings);
     let mut wanted = Vec::new();
-    for cluster in view.clusters() {
-        let Some(context) = fleet.context(&cluster.name) else { continue };
+    if let Some(context) = fleet.context(&member.name) {
         pools(&context, &mut wanted);
         if context.has_pools() {
             named(&context, &mut wanted);
             secrets(&context, &mut wanted);
         }
     }
-    for account in &fleet.accounts {
-        let says_lookups = match &account.member.served {
-            Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
-            Served::Recorded(_) | Served::Unknown(_) => false,
-        };
-        let is_worth_asking = |types: &BTreeSet<&str>| account.is_recorded() || !types.is_empty();
-        let questions = fleet.questions().iter().filter(|(question, _)| account.covers(question));
-        for (question, types) in questions.filter(|(_, types)| is_worth_asking(types)) {
-            wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
-            wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
-        }
+    if let Some(account) = Account::of(member) {
+        lookups(&fleet, &account, &mut wanted);
     }
     wanted.sort_by(|one, other| one.id.cmp(&other.id));
     wanted.dedup();
     wanted
+}
+
+/// What an account is asked follows from the sets of its cluster.
+pub fn interested(touched: Touched, changes: &ChangeSet) -> BTreeSet<ClusterName> {
+    let mut interested = interested_by_touch(touched, changes);
+    let accounts: Vec<ClusterName> = interested.iter().map(account_of).collect();
+    interested.extend(accounts);
+    interested
+}
+
+/// The types and regions that an account is asked about.
+fn lookups(fleet: &FleetCatalogue<'_>, account: &Account<'_>, wanted: &mut Vec<Interest>) {
+    let says_lookups = match &account.member.served {
+        Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
+        Served::Recorded(_) | Served::Unknown(_) => false,
+    };
+    let is_worth_asking = |types: &BTreeSet<&str>| account.is_recorded() || !types.is_empty();
+    for cluster in fleet.with_pools().iter().filter(|cluster| account.is_asked_for(cluster)) {
+        let questions = fleet.questions_of(cluster);
+        let covered = questions.iter().filter(|(question, _)| account.covers(question));
+        for (question, types) in covered.filter(|(_, types)| is_worth_asking(types)) {
+            wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
+            wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
+        }
+    }
 }
 
 /// The sets themselves.

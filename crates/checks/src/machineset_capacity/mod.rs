@@ -50,7 +50,7 @@ use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 pub const NAME: CheckName = CheckName("machineset-capacity");
 
@@ -76,8 +76,12 @@ impl CheckRules for MachineSetCapacity {
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
     const CLOUDS: &'static [Provider] = &[Provider::Aws];
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(view, &self.settings)
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
+        interests::of(cluster, view, &self.settings)
+    }
+
+    fn interested(&self, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
+        interests::interested(touched::find(changes, view), changes)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -10,14 +10,14 @@ use super::names::{
 };
 use super::subjects::{Sort, subject};
 use crate::Touched;
-use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
+use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
     let mut all = false;
     for change in changes.iter() {
         match change {
-            Change::Collection { id, what } => {
+            Change::Collection { id, what, .. } => {
                 all |= is_beside_all(id);
                 collection(id, what, view, &mut touched);
             }
@@ -80,9 +80,5 @@ fn touch_users(cluster: &ClusterName, keys: &[Key], view: View<'_>, touched: &mu
 
 /// Every cluster that has machines.
 fn touch_all(view: View<'_>, touched: &mut Touched) {
-    let has_pools = |cluster: &&Cluster| {
-        let of = |sort: Sort| view.read::<Pool>(&sort.kind().collection(cluster));
-        Sort::ALL.into_iter().any(|sort| of(sort).iter().next().is_some())
-    };
-    touched.clusters.extend(view.clusters().filter(has_pools).map(|cluster| cluster.name.clone()));
+    touched.clusters.extend(view.filled::<Pool>().map(|(id, _)| id.cluster.clone()));
 }

@@ -24,7 +24,7 @@ use super::tags::TagScheme;
 use super::teardown::Teardown;
 use super::users::Users;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, View};
+use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, View};
 
 /// Everything one look at the fleet needs, made once.
 pub struct CheckContext<'a> {
@@ -87,7 +87,7 @@ impl<'a> CheckContext<'a> {
         let mut context = Self {
             view,
             settings,
-            accounts: view.clusters().filter_map(|member| Account::read(view, member)).collect(),
+            accounts: view.accounts(Provider::Ibm).filter_map(|member| Account::read(view, member)).collect(),
             claimants: Vec::new(),
             fleet: Vec::new(),
             living: BTreeMap::new(),

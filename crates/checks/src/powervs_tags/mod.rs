@@ -48,7 +48,7 @@ use crate::contract::Touched;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 pub const NAME: CheckName = CheckName("powervs-tags");
 
@@ -75,8 +75,12 @@ impl CheckRules for PowerVsTags {
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
     const CLOUDS: &'static [Provider] = &[Provider::Ibm];
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(view)
+    fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
+        interests::of(cluster, view)
+    }
+
+    fn interested(&self, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
+        interests::interested(touched::find(changes, view), changes, view)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -44,7 +44,7 @@ pub struct Users<'a>(Vec<&'a MemberRule>);
 
 impl<'a> Users<'a> {
     pub fn of(view: View<'a>) -> Self {
-        Self(view.clusters().filter_map(used_from).collect())
+        Self(view.accounts(Provider::Ibm).filter_map(used_from).collect())
     }
 
     /// Whether a cluster is asked for IBMPowerVSClusters. Where an account is watched, every cluster is that may have some and

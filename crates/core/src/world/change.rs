@@ -13,7 +13,13 @@ pub struct ChangeSet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Something in a collection.
-    Collection { id: CollectionId, what: What },
+    Collection {
+        id: CollectionId,
+        what: What,
+        /// Values of [`super::Fact::index`] that an object came to have or ceased to have: who looks objects up by them is
+        /// found without visiting the fleet.
+        values: Vec<Box<str>>,
+    },
     /// The cluster itself: link, identity, what it serves; or it came or went.
     Cluster(ClusterName),
 }
@@ -42,6 +48,12 @@ impl ChangeSet {
 
     pub fn extend(&mut self, other: Self) {
         self.changes.extend(other.changes);
+    }
+}
+
+impl FromIterator<Change> for ChangeSet {
+    fn from_iter<I: IntoIterator<Item = Change>>(changes: I) -> Self {
+        Self { changes: changes.into_iter().collect() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is known of a cluster as a whole: who it is, how it is reached, what it serves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::ids::{ClusterName, Namespace, ObjectName, Resource};
 use super::known::Gap;
@@ -203,19 +204,27 @@ impl Served {
     }
 }
 
-/// Kinds, by group and plural, each with the versions it is served in.
+/// Kinds, by group and plural, each with the versions it is served in. Copies share them, and comparing copies costs nothing:
+/// a cluster serves hundreds, and a fleet of a thousand clusters serves the same ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Kinds(BTreeMap<(String, String), BTreeSet<String>>);
+pub struct Kinds(Arc<ByGroup>);
+
+type ByGroup = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 impl Kinds {
     pub fn insert(&mut self, group: &str, plural: &str, version: &str) {
-        self.0.entry((group.to_owned(), plural.to_owned())).or_default().insert(version.to_owned());
+        let plurals = Arc::make_mut(&mut self.0).entry(group.to_owned()).or_default();
+        plurals.entry(plural.to_owned()).or_default().insert(version.to_owned());
     }
 
     /// Adds everything that others are served in.
     pub fn extend(&mut self, others: Self) {
-        for (kind, versions) in others.0 {
-            self.0.entry(kind).or_default().extend(versions);
+        let all = Arc::make_mut(&mut self.0);
+        for (group, plurals) in Arc::unwrap_or_clone(others.0) {
+            let held = all.entry(group).or_default();
+            for (plural, versions) in plurals {
+                held.entry(plural).or_default().extend(versions);
+            }
         }
     }
 
@@ -229,20 +238,33 @@ impl Kinds {
         self.versions(resource).is_some_and(|all| all.is_empty() || all.contains(resource.version))
     }
 
+    /// Shares the kinds of another cluster that serves the same. Returns whether it does.
+    pub fn share(&mut self, other: &Self) -> bool {
+        let is_same = self == other;
+        if is_same {
+            self.0 = other.0.clone();
+        }
+        is_same
+    }
+
     /// Group and plural of each.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.keys().map(|(group, plural)| (group.as_str(), plural.as_str()))
+        self.0.iter().flat_map(|(group, plurals)| plurals.keys().map(|plural| (group.as_str(), plural.as_str())))
     }
 
     fn versions(&self, resource: &Resource) -> Option<&BTreeSet<String>> {
-        self.0.get(&(resource.group.to_owned(), resource.plural.to_owned()))
+        self.0.get(resource.group)?.get(resource.plural)
     }
 }
 
 /// Kinds whose versions are unknown.
 impl FromIterator<(String, String)> for Kinds {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(kinds: I) -> Self {
-        Self(kinds.into_iter().map(|kind| (kind, BTreeSet::new())).collect())
+        let mut all = ByGroup::new();
+        for (group, plural) in kinds {
+            all.entry(group).or_default().entry(plural).or_default();
+        }
+        Self(Arc::new(all))
     }
 }
 
@@ -250,6 +272,20 @@ impl FromIterator<(String, String)> for Kinds {
 mod tests {
     use super::*;
     use crate::world::GapCause;
+
+    #[test]
+    fn clusters_that_serve_the_same_share_their_kinds() {
+        let kinds = |plural: &str| {
+            let mut kinds = Kinds::default();
+            kinds.insert("g", plural, "v1");
+            kinds
+        };
+        let (held, mut same, mut other) = (kinds("things"), kinds("things"), kinds("others"));
+        assert!(same.share(&held) && Arc::ptr_eq(&same.0, &held.0));
+        assert!(!other.share(&held) && other == kinds("others"));
+        same.insert("g", "more", "v1");
+        assert_eq!(held, kinds("things"), "what is added to one is not added to the other");
+    }
 
     #[test]
     fn the_first_version_that_is_served_is_asked_for() {

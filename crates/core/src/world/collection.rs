@@ -22,6 +22,8 @@ pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
     /// Keys by [`Fact::index`].
     index: BTreeMap<Box<str>, BTreeSet<Key>>,
+    /// Values of the index whose keys changed since they were last taken.
+    reindexed: BTreeSet<Box<str>>,
     /// Bytes that the items count for.
     bytes: u64,
     /// How many items another tool manages.
@@ -91,8 +93,9 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        let (items, index) = (BTreeMap::new(), BTreeMap::new());
-        Self { items, index, bytes: 0, marked: 0, completeness: Completeness::Unknown { gap }, high_water: None }
+        let (items, index, reindexed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        let completeness = Completeness::Unknown { gap };
+        Self { items, index, reindexed, bytes: 0, marked: 0, completeness, high_water: None }
     }
 }
 
@@ -139,10 +142,13 @@ impl<F: Fact> Collection<F> {
     fn replace(&mut self, facts: Vec<(Key, Weighed<F>)>, completeness: Completeness) -> Applied {
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
-        self.index.clear();
+        let index_before = std::mem::take(&mut self.index);
         for (key, weighed) in &self.items {
             insert(&mut self.index, key, &weighed.fact);
         }
+        let came = self.index.iter().filter(|(value, keys)| index_before.get(*value) != Some(keys));
+        let went = index_before.keys().filter(|value| !self.index.contains_key(*value));
+        self.reindexed.extend(came.map(|(value, _)| value).chain(went).cloned());
         self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
         self.marked = self.items.values().filter(|weighed| weighed.managed_by.is_some()).count();
         let mut keys: Vec<Key> = self
@@ -166,6 +172,7 @@ impl<F: Fact> Collection<F> {
                 let before = self.items.remove(&key);
                 self.uncount(&key, before);
                 insert(&mut self.index, &key, &weighed.fact);
+                self.reindexed.extend(weighed.fact.index().map(Into::into));
                 self.items.insert(key.clone(), weighed);
                 keys.push(key);
             }
@@ -184,6 +191,7 @@ impl<F: Fact> Collection<F> {
     fn uncount(&mut self, key: &Key, before: Option<Weighed<F>>) {
         if let Some(Weighed { fact, managed_by, bytes }) = before {
             remove(&mut self.index, key, &fact);
+            self.reindexed.extend(fact.index().map(Into::into));
             self.bytes -= u64::from(bytes);
             self.marked -= usize::from(managed_by.is_some());
         }
@@ -244,6 +252,12 @@ pub trait AnyCollection: Any + Send + Sync {
     }
     /// Bytes that the objects count for in the budgets.
     fn bytes(&self) -> u64;
+    /// Values of [`Fact::index`] whose objects changed since this was last called.
+    fn take_reindexed(&mut self) -> BTreeSet<Box<str>>;
+    /// Every value of [`Fact::index`].
+    fn values(&self) -> Vec<Box<str>>;
+    /// Whether an object has this value.
+    fn has_value(&self, value: &str) -> bool;
     /// The mark of another tool on one object.
     fn managed_by(&self, key: &Key) -> Option<&ManagedBy>;
     /// Whether another tool manages any of the objects.
@@ -303,6 +317,18 @@ impl<F: Fact> AnyCollection for Collection<F> {
 
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn take_reindexed(&mut self) -> BTreeSet<Box<str>> {
+        std::mem::take(&mut self.reindexed)
+    }
+
+    fn values(&self) -> Vec<Box<str>> {
+        self.index.keys().cloned().collect()
+    }
+
+    fn has_value(&self, value: &str) -> bool {
+        self.index.contains_key(value)
     }
 
     fn managed_by(&self, key: &Key) -> Option<&ManagedBy> {

@@ -10,6 +10,7 @@ mod clock;
 mod cluster;
 mod collection;
 mod fact;
+mod fact_index;
 pub mod glob;
 mod hosting;
 mod ibm_resource;

@@ -1,14 +1,15 @@
 //! The store itself, and the read-only view that judgements get.
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use super::change::{Change, ChangeSet, What};
-use super::cluster::{Cluster, HostedBy};
+use super::cluster::{Cluster, ClusterSource, HostedBy, Provider};
 use super::collection::{AnyCollection, Applied, Collection, Delta, Standing};
 use super::fact::{Fact, FactKind};
+use super::fact_index::FactIndex;
 use super::hosting::Hosting;
 use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
@@ -21,6 +22,9 @@ pub struct World {
     clusters: BTreeMap<ClusterName, Cluster>,
     shelves: BTreeMap<CollectionId, Shelves>,
     hosting: Hosting,
+    /// Cloud accounts by their provider.
+    accounts: BTreeMap<Provider, BTreeSet<ClusterName>>,
+    facts: FactIndex,
     /// Bytes that the objects of each cluster count for.
     bytes: BTreeMap<ClusterName, u64>,
     marked: MarkedCollections,
@@ -70,24 +74,32 @@ impl World {
         }
         if let Some(before) = before {
             self.hosting.remove(before);
+            remove_account(&mut self.accounts, before);
         }
         self.hosting.insert(&cluster);
+        if let ClusterSource::Cloud { provider, .. } = &cluster.source {
+            self.accounts.entry(*provider).or_default().insert(cluster.name.clone());
+        }
         self.clusters.insert(cluster.name.clone(), cluster);
         changes
     }
 
-    /// Forgets a cluster and everything read from it.
+    /// Forgets a cluster and everything read from it. The one that hosted it changes with it.
     pub fn remove_cluster(&mut self, name: &ClusterName) -> ChangeSet {
         let mut changes = ChangeSet::default();
         if let Some(cluster) = self.clusters.remove(name) {
             self.hosting.remove(&cluster);
+            remove_account(&mut self.accounts, &cluster);
             let ids: Vec<CollectionId> = self.shelves_of(name).map(|(id, _)| id.clone()).collect();
             for id in ids {
-                self.shelves.remove(&id);
-                self.marked.remove(&id);
+                let values = self.drop_collection(&id).unwrap_or_default();
+                if !values.is_empty() {
+                    changes.push(Change::Collection { id, what: What::Everything, values });
+                }
             }
             self.bytes.remove(name);
             changes.push(Change::Cluster(name.clone()));
+            changes.extend(cluster.hosted_by.into_iter().map(|by| Change::Cluster(by.cluster)).collect());
         }
         changes
     }
@@ -103,23 +115,29 @@ impl World {
     /// Drops a collection that no check needs any more.
     pub fn close(&mut self, id: &CollectionId) -> ChangeSet {
         let mut changes = ChangeSet::default();
-        if let Some(shelves) = self.shelves.remove(id) {
-            let bytes = shelves.iter().map(|(_, shelf)| shelf.bytes()).sum();
-            self.count(&id.cluster, bytes, 0);
-            self.marked.remove(id);
-            changes.push(Change::Collection { id: id.clone(), what: What::Everything });
+        if let Some(values) = self.drop_collection(id) {
+            changes.push(Change::Collection { id: id.clone(), what: What::Everything, values });
         }
         changes
+    }
+
+    /// Drops a collection from everything that counts or finds it. Returns the values its objects were found by.
+    fn drop_collection(&mut self, id: &CollectionId) -> Option<Vec<Box<str>>> {
+        let shelves = self.shelves.remove(id)?;
+        let bytes = shelves.iter().map(|(_, shelf)| shelf.bytes()).sum();
+        self.count(&id.cluster, bytes, 0);
+        self.marked.remove(id);
+        Some(shelves.iter().flat_map(|(fact, shelf)| self.facts.remove(id, *fact, shelf.as_ref())).collect())
     }
 
     /// Forgets one kind of fact of a collection that is still wanted for another.
     pub fn close_fact(&mut self, id: &CollectionId, fact: TypeId) {
         if let Some(shelves) = self.shelves.get_mut(id) {
             let mut dropped = 0;
-            shelves.retain(|(held, shelf)| {
-                dropped += if *held == fact { shelf.bytes() } else { 0 };
-                *held != fact
-            });
+            for (held, shelf) in shelves.extract_if(.., |(held, _)| *held == fact) {
+                dropped += shelf.bytes();
+                self.facts.remove(id, held, shelf.as_ref());
+            }
             self.count(&id.cluster, dropped, 0);
         }
     }
@@ -134,6 +152,7 @@ impl World {
         let bytes = shelf.bytes();
         let applied = shelf.apply(delta);
         let (bytes_now, is_marked) = (shelf.bytes(), shelf.is_marked());
+        let values = self.facts.update(id, fact.type_id(), shelf.as_mut());
         self.count(&id.cluster, bytes, bytes_now);
         if let Applied::Changed { keys, standing } = &applied {
             if is_marked {
@@ -143,7 +162,7 @@ impl World {
                 Standing::Changed => What::Everything,
                 Standing::Same => What::Keys(keys.clone()),
             };
-            changes.push(Change::Collection { id: id.clone(), what });
+            changes.push(Change::Collection { id: id.clone(), what, values });
         }
         (applied, changes)
     }
@@ -186,6 +205,14 @@ impl World {
     }
 }
 
+fn remove_account(accounts: &mut BTreeMap<Provider, BTreeSet<ClusterName>>, member: &Cluster) {
+    if let ClusterSource::Cloud { provider, .. } = &member.source
+        && let Some(names) = accounts.get_mut(provider)
+    {
+        names.remove(&member.name);
+    }
+}
+
 fn least_known<'a>((id, all): (&'a CollectionId, &'a Shelves)) -> Option<(&'a CollectionId, &'a Completeness, usize)> {
     let least = all.iter().map(|(_, shelf)| shelf).min_by_key(|shelf| shelf.completeness().rank())?;
     Some((id, least.completeness(), least.len()))
@@ -214,6 +241,24 @@ impl<'a> View<'a> {
     pub fn unhosted(&self) -> impl Iterator<Item = &'a Cluster> + use<'a> {
         let world = self.world;
         world.hosting.unhosted().filter_map(move |name| world.clusters.get(name))
+    }
+
+    /// The accounts with a cloud provider.
+    pub fn accounts(&self, provider: Provider) -> impl Iterator<Item = &'a Cluster> + use<'a> {
+        let world = self.world;
+        world.accounts.get(&provider).into_iter().flatten().filter_map(move |name| world.clusters.get(name))
+    }
+
+    /// The collections that hold facts of this type, in the order of their ids, without visiting the others.
+    pub fn filled<F: Fact>(&self) -> impl Iterator<Item = (&'a CollectionId, Reading<'a, F>)> + use<'a, F> {
+        let view = *self;
+        self.world.facts.filled(TypeId::of::<F>()).map(move |id| (id, view.read(id)))
+    }
+
+    /// The objects of the fleet with this value of [`Fact::index`], without visiting the others.
+    pub fn indexed<F: Fact>(&self, value: &str) -> Vec<(&'a CollectionId, &'a Key, &'a F)> {
+        let found = self.world.facts.with_value(TypeId::of::<F>(), value);
+        found.flat_map(|id| self.read::<F>(id).indexed(value).map(move |(key, fact)| (id, key, fact))).collect()
     }
 
     /// The collection with this id, projected to `F`.

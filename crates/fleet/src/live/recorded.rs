@@ -46,7 +46,11 @@ pub fn recorded(
 
 fn everything(mut changes: ChangeSet, asked: &BTreeSet<(CollectionId, TypeId)>) -> ChangeSet {
     for (id, _) in asked {
-        changes.push(Change::Collection { id: id.clone(), what: trueup_core::world::What::Everything });
+        changes.push(Change::Collection {
+            id: id.clone(),
+            what: trueup_core::world::What::Everything,
+            values: Vec::new(),
+        });
     }
     changes
 }

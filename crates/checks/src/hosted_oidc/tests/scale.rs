@@ -1,6 +1,6 @@
 //! Work per change, counted and not timed: twice the guests are at most about twice the work.
 
-use super::super::context::{BUILT, LOOKED_AT, sources_id};
+use super::super::context::{BUILT, CheckContext, LOOKED_AT, sources_id};
 use super::super::names::CopyKind;
 use super::super::touched;
 use super::*;
@@ -47,7 +47,7 @@ fn work_grows_with_the_changes_and_not_with_their_product_with_the_fleet() {
             names.iter().for_each(|name| changes.push(change(name)));
             built(|| drop(touched::find(&changes, view)))
         };
-        let everything = |id: CollectionId| Change::Collection { id, what: What::Everything };
+        let everything = |id: CollectionId| Change::Collection { id, what: What::Everything, values: Vec::new() };
         let links = of(&|name| Change::Cluster(ClusterName::new(name)));
         let sources = of(&|name| everything(sources_id(&mgmt, CopyKind::Secret, &format!("clusters-{name}"))));
         let check = super::super::HostedOidc::default();
@@ -67,7 +67,7 @@ fn what_is_in_one_control_planes_namespace_touches_its_own_guest_alone() {
     let touched = |what: What| {
         let id = sources_id(&ClusterName::new("mgmt"), CopyKind::Secret, "clusters-g3");
         let mut changes = ChangeSet::default();
-        changes.push(Change::Collection { id, what });
+        changes.push(Change::Collection { id, what, values: Vec::new() });
         let touched = touched::find(&changes, world.view(now()));
         touched.clusters.into_iter().map(|name| name.to_string()).collect::<Vec<_>>()
     };
@@ -86,8 +86,9 @@ fn control_planes_in_other_namespaces_are_found_without_visiting_all_of_them() {
     let looked_at = |guests: usize| {
         let (world, _) = hosting_in(guests, |name| format!("elsewhere-{name}"));
         LOOKED_AT.set(0);
-        let found =
-            super::super::subjects::guests(world.view(now())).filter(|guest| guest.control_plane.seen.is_some());
+        let view = world.view(now());
+        let contexts = view.clusters().filter_map(|cluster| CheckContext::of(view, &cluster.name));
+        let found = contexts.filter(|guest| guest.control_plane.seen.is_some());
         assert_eq!(found.count(), guests);
         LOOKED_AT.get()
     };
@@ -101,7 +102,11 @@ fn one_control_plane_that_changes_is_work_for_its_guest_alone() {
         let (world, _) = hosting(guests);
         let id = super::super::names::CONTROL_PLANE.collection_at(&ClusterName::new("mgmt"), world.view(now()));
         let mut changes = ChangeSet::default();
-        changes.push(Change::Collection { id, what: What::Keys(vec![Key::new(Some("clusters-g3"), "g3")]) });
+        changes.push(Change::Collection {
+            id,
+            what: What::Keys(vec![Key::new(Some("clusters-g3"), "g3")]),
+            values: Vec::new(),
+        });
         built(|| {
             let touched = touched::find(&changes, world.view(now()));
             assert_eq!(touched.clusters, [ClusterName::new("g3")].into());
@@ -131,7 +136,7 @@ fn a_leftover_that_a_new_list_no_longer_has_is_no_finding_any_more() {
     let after = filled(given());
     let id = sources_id(&ClusterName::new("mgmt"), CopyKind::Secret, "clusters-guest-a");
     let mut relisted = ChangeSet::default();
-    relisted.push(Change::Collection { id, what: What::Everything });
+    relisted.push(Change::Collection { id, what: What::Everything, values: Vec::new() });
     judgements.follow(&checks, after.view(now()), &relisted);
     assert!(!is_held(&judgements));
 }
@@ -148,5 +153,5 @@ fn a_guest_that_changes_is_no_reason_to_judge_its_whole_management_cluster() {
     let guest = ClusterName::new("g3");
     let configs = CollectionId::all(&guest, super::super::names::AUTHENTICATION);
     assert_eq!(touched(Change::Cluster(guest)), ["g3"]);
-    assert_eq!(touched(Change::Collection { id: configs, what: What::Everything }), ["g3"]);
+    assert_eq!(touched(Change::Collection { id: configs, what: What::Everything, values: Vec::new() }), ["g3"]);
 }

@@ -10,7 +10,7 @@ use trueup_core::engine::{
     PlanLimits, Provenance,
 };
 use trueup_core::world::{
-    ChangeSet, Delta, Fact, FactKind, Interest, Interner, Misfit, RawObject, ResourceVersion, View, World,
+    ChangeSet, Cluster, Delta, Fact, FactKind, Interest, Interner, Misfit, RawObject, ResourceVersion, View, World,
 };
 
 use super::super::*;
@@ -38,8 +38,13 @@ impl Check for SuperfluousCheck {
         DOMAIN
     }
 
-    fn interests(&self, _: View<'_>) -> Vec<Interest> {
-        vec![secrets_of("guest-a").interest::<AnySecret>()]
+    fn interests_of(&self, cluster: &Cluster, _: View<'_>) -> Vec<Interest> {
+        let is_guest = cluster.name.as_str() == "guest-a";
+        is_guest.then(|| secrets_of("guest-a").interest::<AnySecret>()).into_iter().collect()
+    }
+
+    fn interested(&self, changes: &ChangeSet, _: View<'_>) -> BTreeSet<ClusterName> {
+        changes.iter().map(|change| change.cluster().clone()).collect()
     }
 
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
