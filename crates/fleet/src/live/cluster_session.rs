@@ -1,16 +1,15 @@
 //! One cluster in the loop: its link, its observer, and what has been asked of it.
 
-use std::any::TypeId;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::asked::AskedCollections;
 use crate::connect::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
 use crate::observe::{Epoch, Observer, VersionFloor};
 use trueup_core::world::{
-    ClockSkew, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest,
-    Kinds, Link, Namespace, RiskClass, Scope, Served,
+    ClockSkew, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Kinds,
+    Link, Namespace, RiskClass, Scope, Served,
 };
 
 /// A cluster of the fleet, and the way to it.
@@ -25,12 +24,12 @@ pub struct Member {
     pub namespaces: Vec<Namespace>,
 }
 
-/// What one interest has come to.
+/// What a cluster's guests depend on: over which connection they are reached, and whether it may have any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
-    Waiting,
-    /// A list, a read, or a reason why there is none.
-    Answered,
+pub(super) struct HostState {
+    pub epoch: Epoch,
+    pub is_connected: bool,
+    pub may_host: bool,
 }
 
 pub(super) struct ClusterSession {
@@ -50,8 +49,9 @@ pub(super) struct ClusterSession {
     pub retry_at: Option<Timestamp>,
     /// When to ask again what the cluster serves.
     pub rediscover_at: Option<Timestamp>,
-    pub interests: Vec<Interest>,
-    pub asked: BTreeMap<(CollectionId, TypeId), Asked>,
+    pub asked: AskedCollections,
+    /// What its guests were last looked up with.
+    pub hosted: Option<HostState>,
     /// Why nothing is being observed, while nothing is.
     pub rest: Gap,
     /// Whether everything has been answered once, if only by a failure.
@@ -77,8 +77,8 @@ impl ClusterSession {
             ailing: false,
             retry_at: None,
             rediscover_at: None,
-            interests: Vec::new(),
-            asked: BTreeMap::new(),
+            asked: AskedCollections::default(),
+            hosted: None,
             rest: Gap::new(GapCause::NotObserved, "not connected yet"),
             judged: false,
             needed: 0,
@@ -139,7 +139,12 @@ impl ClusterSession {
     }
 
     pub fn is_answered(&self) -> bool {
-        self.asked.values().all(|asked| *asked == Asked::Answered)
+        self.asked.is_answered()
+    }
+
+    /// When it wants to be woken next.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        [self.retry_at, self.rediscover_at].into_iter().flatten().min()
     }
 
     /// Whether waiting longer would bring nothing that is not known to be missing.
@@ -174,7 +179,7 @@ impl ClusterSession {
     pub fn take_served(&mut self, served: Served) {
         let before = self.served_once.take();
         let lost = before.as_ref().and_then(|before| {
-            let wanted = self.asked.keys().map(|(id, _)| &id.resource);
+            let wanted = self.asked.ids().map(|id| &id.resource);
             wanted.filter(|resource| before.has(resource)).find(|resource| served.lacks(resource))
         });
         self.served = match lost {

@@ -2,36 +2,101 @@
 //!
 //! Invariant: at most `live_max` guests hold a connection, and none is let go before it has been judged.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::cluster_session::ClusterSession;
 use crate::connect::LinkEvent;
 use trueup_core::world::{ClusterName, Link};
 
+/// The guests by what may happen to their connection. Follows each guest, so that a choice visits only those it concerns.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionBudget {
+    guests: BTreeMap<ClusterName, Guest>,
+    /// How many hold a connection.
+    holding: usize,
+    /// Waiting for their first connection: most needed first, then by name.
+    unseen: BTreeSet<(Reverse<u64>, ClusterName)>,
+    /// Released and needed again, in the same order.
+    asleep: BTreeSet<(Reverse<u64>, ClusterName)>,
+    /// May be released: least needed first, then the last by name.
+    releasable: BTreeSet<(u64, Reverse<ClusterName>)>,
+}
+
 /// What a guest is to the choice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Guest {
-    name: ClusterName,
     standing: Standing,
     needed: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Holds a slot and has something to finish.
+    /// Holds a connection and has something to finish.
     Working,
-    /// Holds a slot and could do without.
+    /// Holds a connection and could do without.
     Judged,
-    /// Waits for its first slot.
+    /// Waits for its first connection.
     Unseen,
-    /// Has been judged and let go of.
+    /// Has been judged and released.
     Resting,
 }
 
-/// The links to wake and to release, in this order: releases free capacity for the ones that follow.
-pub(super) fn changes<'s>(
-    sessions: impl Iterator<Item = &'s ClusterSession>,
-    live_max: usize,
-) -> Vec<(ClusterName, LinkEvent)> {
-    choose(sessions.filter(|session| session.is_guest()).filter_map(guest).collect(), live_max)
+impl ConnectionBudget {
+    /// Takes in what has become of a session.
+    pub fn note(&mut self, name: &ClusterName, session: Option<&ClusterSession>) {
+        self.put(name, session.filter(|session| session.is_guest()).and_then(guest));
+    }
+
+    fn put(&mut self, name: &ClusterName, guest: Option<Guest>) {
+        if self.guests.get(name) == guest.as_ref() {
+            return;
+        }
+        if let Some(Guest { standing, needed }) = self.guests.remove(name) {
+            match standing {
+                Standing::Working => self.holding -= 1,
+                Standing::Judged => {
+                    self.holding -= 1;
+                    self.releasable.remove(&(needed, Reverse(name.clone())));
+                }
+                Standing::Unseen => drop(self.unseen.remove(&(Reverse(needed), name.clone()))),
+                Standing::Resting => drop(self.asleep.remove(&(Reverse(needed), name.clone()))),
+            }
+        }
+        let Some(guest) = guest else { return };
+        self.guests.insert(name.clone(), guest);
+        let Guest { standing, needed } = guest;
+        match standing {
+            Standing::Working => self.holding += 1,
+            Standing::Judged => {
+                self.holding += 1;
+                self.releasable.insert((needed, Reverse(name.clone())));
+            }
+            Standing::Unseen => drop(self.unseen.insert((Reverse(needed), name.clone()))),
+            // One that no user looked at stays released.
+            Standing::Resting if needed == 0 => {}
+            Standing::Resting => drop(self.asleep.insert((Reverse(needed), name.clone()))),
+        }
+    }
+
+    /// The links to release and to wake, in this order: each release frees the connection for the one that follows.
+    pub fn changes(&self, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
+        let mut free = live_max.saturating_sub(self.holding);
+        let mut releasable = self.releasable.iter().peekable();
+        let mut changes = Vec::new();
+        let unseen = self.unseen.iter().map(|one| (one, true));
+        for ((Reverse(needed), name), is_unseen) in unseen.chain(self.asleep.iter().map(|one| (one, false))) {
+            if free == 0 {
+                let out = releasable.next_if(|(least, _)| is_unseen || least < needed);
+                let Some((_, Reverse(out))) = out else { break };
+                changes.push((out.clone(), LinkEvent::Released));
+                free += 1;
+            }
+            free -= 1;
+            changes.push((name.clone(), LinkEvent::Wanted));
+        }
+        changes
+    }
 }
 
 fn guest(session: &ClusterSession) -> Option<Guest> {
@@ -40,46 +105,18 @@ fn guest(session: &ClusterSession) -> Option<Guest> {
         (true, _) => Standing::Working,
         (false, Link::Idle) if session.judged => Standing::Resting,
         (false, Link::Idle) => Standing::Unseen,
-        // Failed for good: only a person can change that, and asks for it.
+        // Failed for good: only a user can change that, and asks for it.
         (false, _) => return None,
     };
-    Some(Guest { name: session.member.name.clone(), standing, needed: session.needed })
-}
-
-fn choose(mut guests: Vec<Guest>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
-    let holding = |guest: &&Guest| matches!(guest.standing, Standing::Working | Standing::Judged);
-    let mut free = live_max.saturating_sub(guests.iter().filter(holding).count());
-    // Most wanted first: never seen, then needed last, then by name.
-    guests.sort_by(|one, other| {
-        let unseen = |guest: &Guest| guest.standing == Standing::Unseen;
-        (unseen(other), other.needed, &one.name).cmp(&(unseen(one), one.needed, &other.name))
-    });
-    let mut releasable: Vec<&Guest> = guests.iter().filter(|guest| guest.standing == Standing::Judged).collect();
-    releasable.sort_by(|one, other| (one.needed, &other.name).cmp(&(other.needed, &one.name)).reverse());
-    let mut changes = Vec::new();
-    for guest in &guests {
-        let may_push_out = match guest.standing {
-            Standing::Unseen => true,
-            Standing::Resting if guest.needed > 0 => releasable.last().is_some_and(|last| last.needed < guest.needed),
-            Standing::Resting | Standing::Working | Standing::Judged => continue,
-        };
-        if free == 0 {
-            let Some(out) = releasable.pop().filter(|_| may_push_out) else { continue };
-            changes.push((out.name.clone(), LinkEvent::Released));
-            free += 1;
-        }
-        free -= 1;
-        changes.push((guest.name.clone(), LinkEvent::Wanted));
-    }
-    changes
+    Some(Guest { standing, needed: session.needed })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn guest(name: &str, standing: Standing, needed: u64) -> Guest {
-        Guest { name: ClusterName::new(name), standing, needed }
+    fn guest(name: &str, standing: Standing, needed: u64) -> (ClusterName, Guest) {
+        (ClusterName::new(name), Guest { standing, needed })
     }
 
     #[test]
@@ -111,7 +148,13 @@ mod tests {
             ("and takes a free slot", vec![guest("a", Judged, 8), guest("c", Resting, 3)], vec!["+c"]),
         ];
         for (case, guests, expected) in cases {
-            let changes: Vec<String> = choose(guests, 2)
+            let mut budget = ConnectionBudget::default();
+            for (name, guest) in guests {
+                budget.put(&name, Some(Guest { standing: Unseen, needed: 7 }));
+                budget.put(&name, Some(guest));
+            }
+            let changes: Vec<String> = budget
+                .changes(2)
                 .into_iter()
                 .map(|(name, event)| format!("{}{name}", if event == LinkEvent::Released { '-' } else { '+' }))
                 .collect();

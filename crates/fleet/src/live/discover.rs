@@ -1,24 +1,22 @@
 //! More clusters from what is known: the guests of HostedClusters. Pure.
 //!
-//! A guest is called as its HostedCluster is called. When that name is taken (by a context of the kubeconfig, or by
-//! another HostedCluster of the same name), it is called `<management>/<namespace>/<name>`. A name once given is kept,
-//! so that a second guest of the same name does not rename the first.
-//!
 //! And the cloud accounts that clusters point into: each cluster whose machines run at a provider with a footprint has one
 //! of its own, called `<provider>:<cluster>`, because its own objects name the credentials and endpoints.
 //!
 //! A context of the kubeconfig may lead to a guest directly: its Infrastructure says so, and names the same infraID as
 //! the HostedCluster. Such a guest is in the fleet already and is not connected to a second time.
+//!
+//! Invariant: work follows the change; no function here visits the fleet. Elsewhere: what guests are called (`guest_names`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
 use crate::clouds::{Footprint, footprints};
 use trueup_checks::{Check, GuestUse};
 use trueup_core::world::{
-    Cluster, ClusterName, ClusterSource, CollectionId, DeletionState, Fact, HostedBy, Interest, Interner, Misfit,
-    Namespace, Obj, ObjectName, Provider, RawObject, Resource, Served, View,
+    Change, ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, DeletionState, Fact, HostedBy, Interest,
+    Interner, Key, Misfit, Obj, Provider, RawObject, Resource, Served, View, What,
 };
 
 pub const HOSTED_CLUSTERS: Resource = Resource {
@@ -59,6 +57,11 @@ struct GuestMark {
 }
 
 impl Fact for GuestMark {
+    /// How the HostedCluster of a guest finds out that a context leads to it.
+    fn index(&self) -> Option<&str> {
+        Some(&*self.infra_id).filter(|id| !id.is_empty())
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(status): Obj<InfrastructureWire> = raw.field("status")?;
         let external = status.control_plane_topology.as_deref() == Some("External");
@@ -108,13 +111,11 @@ pub struct Guest {
     pub link: HostedClusterLink,
 }
 
-impl Guest {
-    pub fn is_living(&self) -> bool {
-        self.link.deletion_state == DeletionState::Active
-    }
-}
-
 impl Fact for HostedClusterLink {
+    fn index(&self) -> Option<&str> {
+        Some(&*self.infra_id).filter(|id| !id.is_empty())
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(status): Obj<StatusWire> = raw.field("status")?;
         let Obj(spec): Obj<SpecWire> = raw.field("spec")?;
@@ -172,20 +173,18 @@ impl Needed {
     }
 }
 
-/// What discovery wants to see: the HostedClusters of every cluster that may have some, and what says where a cluster's
-/// machines are; only where a check needs it.
-pub fn interests(view: View<'_>, needed: &Needed) -> Vec<Interest> {
+/// What discovery wants to see of a cluster: its HostedClusters if it may have some, and what says where its machines are;
+/// only where a check needs it.
+pub fn interests_of(cluster: &Cluster, needed: &Needed) -> Vec<Interest> {
     let mut wanted = Vec::new();
-    for cluster in view.clusters() {
-        if needed.guests == GuestUse::Read && may_host(cluster) {
-            wanted.push(hosted_clusters(&cluster.name));
-        }
-        if needed.marks() && may_be_guest(cluster) {
-            wanted.push(guest_mark(&cluster.name));
-        }
-        let served = needed.footprints().filter(|footprint| may_have_templates(cluster, footprint));
-        wanted.extend(served.map(|footprint| templates(&cluster.name, &footprint)));
+    if needed.guests == GuestUse::Read && may_host(cluster) {
+        wanted.push(hosted_clusters(&cluster.name));
     }
+    if needed.marks() && may_be_guest(cluster) {
+        wanted.push(guest_mark(&cluster.name));
+    }
+    let served = needed.footprints().filter(|footprint| may_have_templates(cluster, footprint));
+    wanted.extend(served.map(|footprint| templates(&cluster.name, &footprint)));
     wanted
 }
 
@@ -198,9 +197,9 @@ pub struct ClusterAccount {
     pub name: ClusterName,
 }
 
-/// The accounts of the clusters whose machines run at a provider with a footprint that a check needs.
-pub fn cluster_accounts(view: View<'_>, needed: &Needed) -> Vec<ClusterAccount> {
-    let uses = |cluster: &Cluster, footprint: &Footprint| {
+/// The accounts of a cluster whose machines run at a provider with a footprint that a check needs.
+pub fn accounts_of(cluster: &Cluster, view: View<'_>, needed: &Needed) -> Vec<ClusterAccount> {
+    let uses = |footprint: &Footprint| {
         let on_platform = may_be_guest(cluster)
             && view
                 .read::<GuestMark>(&guest_mark(&cluster.name).id)
@@ -209,58 +208,81 @@ pub fn cluster_accounts(view: View<'_>, needed: &Needed) -> Vec<ClusterAccount> 
         let template = || view.read::<MachineTemplate>(&templates(&cluster.name, footprint).id).iter().next().is_some();
         on_platform || (may_have_templates(cluster, footprint) && template())
     };
-    let mut accounts = Vec::new();
-    for cluster in view.clusters() {
-        for footprint in needed.footprints().filter(|footprint| uses(cluster, footprint)) {
-            let (provider, cluster) = (footprint.provider, cluster.name.clone());
-            let name = ClusterName::new(format!("{}:{cluster}", provider.as_str()));
-            accounts.push(ClusterAccount { provider, cluster, name });
+    let account = |footprint: Footprint| {
+        let (provider, cluster) = (footprint.provider, cluster.name.clone());
+        let name = ClusterName::new(format!("{}:{cluster}", provider.as_str()));
+        ClusterAccount { provider, cluster, name }
+    };
+    needed.footprints().filter(uses).map(account).collect()
+}
+
+/// The HostedClusters that changes are about: those that changed, those of an infraID that a cluster came to have or
+/// ceased to have. Those of a cluster that was connected are added by the caller: it knows which connection they have.
+pub fn changed_guests(changes: &ChangeSet, view: View<'_>) -> BTreeSet<HostedBy> {
+    let mut changed = BTreeSet::new();
+    for change in changes.iter() {
+        let Change::Collection { id, what, values } = change else { continue };
+        if id.resource != HOSTED_CLUSTERS && id.resource != INFRASTRUCTURES {
+            continue;
+        }
+        for (id, key, _) in values.iter().flat_map(|infra_id| view.indexed::<HostedClusterLink>(infra_id)) {
+            changed.extend(hosted_by(&id.cluster, key));
+        }
+        match what {
+            What::Keys(keys) if id.resource == HOSTED_CLUSTERS => {
+                changed.extend(keys.iter().filter_map(|key| hosted_by(&id.cluster, key)));
+            }
+            What::Everything if id.resource == HOSTED_CLUSTERS => changed.extend(guests_of(&id.cluster, view)),
+            What::Keys(_) | What::Everything => {}
         }
     }
-    accounts
+    changed
 }
 
-/// The guests of the fleet: every HostedCluster, whether or not it can be reached yet. One that can't is shown as such,
-/// because a guest that is not listed looks like a guest without findings.
-pub fn guests(view: View<'_>) -> Vec<Guest> {
-    let mut found: BTreeMap<HostedBy, HostedClusterLink> = BTreeMap::new();
-    let reached = reached_by_context(view);
-    for cluster in view.clusters().filter(|cluster| may_host(cluster)) {
-        let reading = view.read::<HostedClusterLink>(&hosted_clusters(&cluster.name).id);
-        for (key, link) in reading.iter().filter(|(_, link)| !reached.contains(&*link.infra_id)) {
-            let Some(namespace) = key.namespace.clone() else { continue };
-            let hosted_by = HostedBy { cluster: cluster.name.clone(), namespace, name: key.name.clone() };
-            found.insert(hosted_by, link.clone());
-        }
+/// Every HostedCluster of a management cluster, and of every guest that was one.
+pub fn guests_of(management: &ClusterName, view: View<'_>) -> BTreeSet<HostedBy> {
+    let reading = view.read::<HostedClusterLink>(&hosted_clusters(management).id);
+    let listed = reading.iter().filter_map(|(key, _)| hosted_by(management, key));
+    let known = view.guests_of(management).filter_map(|guest| view.cluster(guest)?.hosted_by.clone());
+    listed.chain(known).collect()
+}
+
+fn hosted_by(management: &ClusterName, key: &Key) -> Option<HostedBy> {
+    let namespace = key.namespace.clone()?;
+    Some(HostedBy { cluster: management.clone(), namespace, name: key.name.clone() })
+}
+
+/// What a guest is, as far as its HostedCluster tells. Every HostedCluster is a guest, whether or not it can be reached
+/// yet: one that cannot is shown as such, because a guest that is not listed looks like a guest without findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GuestState {
+    Listed(HostedClusterLink),
+    /// In the fleet already, under the name of a context that leads to it.
+    HasContext,
+    /// Its HostedCluster is proven to be gone.
+    Gone,
+    NotSeen,
+}
+
+pub fn guest_state(view: View<'_>, hosted_by: &HostedBy) -> GuestState {
+    let HostedBy { cluster, namespace, name } = hosted_by;
+    let key = Key { namespace: Some(namespace.clone()), name: name.clone() };
+    let reading = view.read::<HostedClusterLink>(&hosted_clusters(cluster).id);
+    let sighting = reading.get(&key);
+    if sighting.is_proven_absent() {
+        return GuestState::Gone;
     }
-    let names = names(view, found.keys());
-    let named =
-        |(hosted_by, link): (HostedBy, HostedClusterLink)| Guest { name: names[&hosted_by].clone(), hosted_by, link };
-    found.into_iter().map(named).collect()
+    match sighting.present() {
+        Some(link) if has_context(view, link) => GuestState::HasContext,
+        Some(link) if view.cluster(cluster).is_some_and(may_host) => GuestState::Listed(link.clone()),
+        Some(_) | None => GuestState::NotSeen,
+    }
 }
 
-/// Whether the HostedCluster of a guest is proven to be gone.
-pub fn is_gone(view: View<'_>, hosted_by: &HostedBy) -> bool {
-    let HostedBy { cluster, namespace, name } = hosted_by;
-    let key = trueup_core::world::Key { namespace: Some(namespace.clone()), name: name.clone() };
-    view.read::<HostedClusterLink>(&hosted_clusters(cluster).id).get(&key).is_proven_absent()
-}
-
-/// Whether a guest is in the fleet already, under the name of a context that leads to it.
-pub fn has_context(view: View<'_>, hosted_by: &HostedBy, reached: &BTreeSet<&str>) -> bool {
-    let HostedBy { cluster, namespace, name } = hosted_by;
-    let key = trueup_core::world::Key { namespace: Some(namespace.clone()), name: name.clone() };
-    let link = view.read::<HostedClusterLink>(&hosted_clusters(cluster).id).get(&key).present();
-    link.is_some_and(|link| reached.contains(&*link.infra_id))
-}
-
-/// The infraIDs of guests that contexts of the kubeconfig lead to.
-pub fn reached_by_context<'a>(view: View<'a>) -> BTreeSet<&'a str> {
-    let marks = view.clusters().filter(|cluster| may_be_guest(cluster)).flat_map(|cluster| {
-        let reading = view.read::<GuestMark>(&guest_mark(&cluster.name).id);
-        reading.iter().map(|(_, mark): (_, &'a GuestMark)| &*mark.infra_id).collect::<Vec<&'a str>>()
-    });
-    marks.filter(|infra_id| !infra_id.is_empty()).collect()
+/// Whether a context of the kubeconfig leads to a guest.
+fn has_context(view: View<'_>, link: &HostedClusterLink) -> bool {
+    let marks = link.index().map(|infra_id| view.indexed::<GuestMark>(infra_id)).into_iter().flatten();
+    marks.into_iter().any(|(id, _, _)| view.cluster(&id.cluster).is_some_and(may_be_guest))
 }
 
 fn guest_mark(cluster: &ClusterName) -> Interest {
@@ -291,7 +313,7 @@ fn hosted_clusters(cluster: &ClusterName) -> Interest {
 }
 
 /// Guests host no guests, and a snapshot is read once: its guests are folders, too.
-fn may_host(cluster: &Cluster) -> bool {
+pub fn may_host(cluster: &Cluster) -> bool {
     let reachable = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
         ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
@@ -301,36 +323,15 @@ fn may_host(cluster: &Cluster) -> bool {
     reachable && cluster.hosted_by.is_none() && !cluster.served.lacks(&HOSTED_CLUSTERS)
 }
 
-fn names<'g>(view: View<'_>, guests: impl Iterator<Item = &'g HostedBy> + Clone) -> BTreeMap<HostedBy, ClusterName> {
-    let known: BTreeMap<&HostedBy, &ClusterName> =
-        view.clusters().filter_map(|cluster| Some((cluster.hosted_by.as_ref()?, &cluster.name))).collect();
-    let taken: BTreeSet<&str> = view.clusters().map(|cluster| cluster.name.as_str()).collect();
-    let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
-    for guest in guests.clone().filter(|guest| !known.contains_key(guest)) {
-        *wanted.entry(guest.name.as_str()).or_default() += 1;
-    }
-    let name = |guest: &HostedBy| {
-        if let Some(&kept) = known.get(guest) {
-            return kept.clone();
-        }
-        let short = guest.name.as_str();
-        if taken.contains(short) || wanted[short] > 1 { long_name(guest) } else { ClusterName::new(short) }
-    };
-    guests.map(|guest| (guest.clone(), name(guest))).collect()
-}
-
-fn long_name(guest: &HostedBy) -> ClusterName {
-    let HostedBy { cluster, namespace, name }: &HostedBy = guest;
-    let (namespace, name): (&Namespace, &ObjectName) = (namespace, name);
-    ClusterName::new(format!("{cluster}/{namespace}/{name}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::live::guest_names::GuestNames;
     use trueup_core::decode::Digester;
     use trueup_core::decode::{DataSort, Reader};
-    use trueup_core::world::{ClusterIdentity, Delta, Gap, GapCause, Link, ResourceVersion, RiskClass, World};
+    use trueup_core::world::{
+        ClusterIdentity, Delta, Gap, GapCause, Link, Namespace, ObjectName, ResourceVersion, RiskClass, World,
+    };
 
     fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
         let source = match &hosted_by {
@@ -351,6 +352,20 @@ mod tests {
     fn by(cluster: &str, name: &str) -> HostedBy {
         let (cluster, namespace) = (ClusterName::new(cluster), Namespace::new("clusters"));
         HostedBy { cluster, namespace, name: ObjectName::new(name) }
+    }
+
+    /// The guests of the fleet, all found together.
+    fn guests(view: View<'_>) -> Vec<Guest> {
+        let mut names = GuestNames::default();
+        let all = view.clusters().flat_map(|cluster| guests_of(&cluster.name, view));
+        let listed = |by: HostedBy| match guest_state(view, &by) {
+            GuestState::Listed(link) => Some((by, link)),
+            GuestState::HasContext | GuestState::Gone | GuestState::NotSeen => None,
+        };
+        let found: Vec<(HostedBy, HostedClusterLink)> = all.filter_map(listed).collect();
+        found.iter().for_each(|(by, _)| names.insert(by));
+        let guest = |(by, link)| Guest { name: names.name(&by, view), hosted_by: by, link };
+        found.into_iter().map(guest).collect()
     }
 
     /// Lists these HostedClusters in a management cluster.
@@ -424,7 +439,8 @@ mod tests {
             ("nothing", Needed { guests: not_read, providers: BTreeSet::new() }, vec![]),
         ];
         for (case, needed, expected) in cases {
-            let wanted = interests(world.view(jiff::Timestamp::UNIX_EPOCH), &needed);
+            let view = world.view(jiff::Timestamp::UNIX_EPOCH);
+            let wanted = interests_of(view.cluster(&ClusterName::new("m1")).unwrap(), &needed);
             let plurals: Vec<&str> = wanted.iter().map(|interest| interest.id.resource.plural).collect();
             assert_eq!(plurals, expected, "case: {case}");
         }
@@ -451,7 +467,8 @@ mod tests {
             feed(&mut world, &guest_mark(&ClusterName::new("my-context")), &[&infrastructure]);
             let view = world.view(jiff::Timestamp::UNIX_EPOCH);
             assert_eq!(guests(view).len(), expected, "case: {case}");
-            assert_eq!(has_context(view, &by("m1", "a"), &reached_by_context(view)), expected == 0, "case: {case}");
+            let has_context = guest_state(view, &by("m1", "a")) == GuestState::HasContext;
+            assert_eq!(has_context, expected == 0, "case: {case}");
         }
     }
 
@@ -475,7 +492,8 @@ mod tests {
             world.put_cluster(Cluster { served, ..cluster("a", None) });
             feed(&mut world, &guest_mark(&ClusterName::new("a")), &[&infrastructure]);
             feed(&mut world, &templates(&ClusterName::new("a"), &footprint), objects);
-            let accounts = cluster_accounts(world.view(jiff::Timestamp::UNIX_EPOCH), &everything());
+            let view = world.view(jiff::Timestamp::UNIX_EPOCH);
+            let accounts = accounts_of(view.cluster(&ClusterName::new("a")).unwrap(), view, &everything());
             let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
             assert_eq!(names, expected, "case: {case}");
         }
@@ -498,6 +516,7 @@ mod tests {
             assert_eq!(secrets, [secret], "case: {case}");
         }
         let view = world.view(jiff::Timestamp::UNIX_EPOCH);
-        assert!(is_gone(view, &by("m1", "b")) && !is_gone(view, &by("m2", "b")), "gone needs a complete list");
+        let gone = |by: HostedBy| guest_state(view, &by) == GuestState::Gone;
+        assert!(gone(by("m1", "b")) && !gone(by("m2", "b")), "gone needs a complete list");
     }
 }

@@ -1,18 +1,21 @@
-//! What follows from what is known now: guests, interests, links, judgements.
+//! What follows from changes: interests, links, judgements.
 //!
-//! Invariant: an interest in a cluster that can't be observed is answered with the reason, never left open.
+//! Invariants: an interest in a cluster that cannot be observed is answered with the reason, never left open. Work follows
+//! the changes: a cluster that none of them is about is not looked at. Elsewhere: guests and accounts (`guests`).
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::cluster_session::{Asked, ClusterSession, Member};
-use super::connection_budget;
-use super::discover::{self, ClusterAccount};
-use super::session::Live;
+use super::asked::Asked;
+use super::cluster_session::ClusterSession;
+use super::discover;
+use super::interest_table::ChangedNeeds;
+use super::session::{Live, PROGRESS_EVERY, later};
 use super::update::Update;
+use super::work;
 use crate::connect::LinkEvent;
 use crate::observe::Observer;
 use trueup_core::world::{
@@ -21,8 +24,8 @@ use trueup_core::world::{
 
 /// How often interests may lead to further interests within a step. Deeper chains go on in the next one.
 const ROUNDS_MAX: usize = 8;
-/// How often it is found out what is wanted, at most: it takes a look at everything, and a busy cluster changes
-/// thousands of times a second.
+/// How often it is found out what is wanted, at most: a busy cluster changes thousands of times a second, and what
+/// arrives meanwhile is one batch.
 const WISHES_APART: Duration = Duration::from_millis(100);
 /// The same after news that lead somewhere: a list that is whole for the first time, a cluster that answers. A guest is
 /// reached over a chain of five of them, and a user waits for its rows. Short enough not to be felt; long enough for
@@ -41,10 +44,12 @@ impl Live {
     pub(super) fn follow(&mut self, mut changes: ChangeSet) -> Update {
         let now = self.ports.clock.now();
         self.follow_links(&mut changes);
+        self.follow_progress(now);
         if !changes.is_empty() {
             let apart = if changes.iter().any(leads_somewhere) { WISHES_APART_AFTER_NEWS } else { WISHES_APART };
             let due = self.wishes.next(apart);
             self.wishes_due = Some(self.wishes_due.map_or(due, |earlier| earlier.min(due)));
+            self.unfollowed.extend(changes.clone());
         }
         if self.wishes_due.take_if(|due| *due <= now).is_some() {
             let rounds = self.follow_wishes(&mut changes);
@@ -54,11 +59,11 @@ impl Live {
             }
         }
         let mut update = std::mem::take(&mut self.late);
-        for change in changes.iter() {
-            if let Change::Cluster(name) = change {
-                update.clusters.insert(name.clone(), self.world.view(now).cluster(name).cloned());
-            }
-        }
+        let mut shown = std::mem::take(&mut self.progressed);
+        shown
+            .extend(changes.iter().filter(|change| matches!(change, Change::Cluster(_))).map(Change::cluster).cloned());
+        let view = self.world.view(now);
+        update.clusters.extend(shown.into_iter().map(|name| (name.clone(), view.cluster(&name).cloned())));
         let clusters: BTreeSet<&ClusterName> = changes.iter().map(Change::cluster).collect();
         for cluster in clusters {
             self.ports.ledger.retain(cluster, self.world.bytes_of(cluster));
@@ -99,134 +104,83 @@ impl Live {
         update
     }
 
-    /// Finds out what is wanted now, until that leads to nothing further.
+    /// Finds out what follows from the changes since the last time, until that leads to nothing further.
     fn follow_wishes(&mut self, changes: &mut ChangeSet) -> Rounds {
         for _ in 0..ROUNDS_MAX {
+            let mut news = std::mem::take(&mut self.unfollowed);
             let mut more = ChangeSet::default();
-            self.follow_guests(&mut more);
-            self.follow_accounts(&mut more);
-            self.follow_interests(&mut more);
-            self.follow_links(&mut more);
-            if more.is_empty() {
+            self.follow_guests(&news, &mut more);
+            self.follow_accounts(&news, &mut more);
+            news.extend(more.clone());
+            let mut answers = ChangeSet::default();
+            self.follow_interests(&news, &mut answers);
+            self.follow_links(&mut answers);
+            let is_last = more.is_empty() && answers.is_empty();
+            changes.extend(more);
+            changes.extend(answers.clone());
+            self.unfollowed = answers;
+            if is_last {
                 return Rounds::Finished;
             }
-            changes.extend(more);
         }
         Rounds::Unfinished
     }
 
-    fn follow_guests(&mut self, changes: &mut ChangeSet) {
+    fn follow_interests(&mut self, news: &ChangeSet, changes: &mut ChangeSet) {
         let view = self.world.view(self.ports.clock.now());
-        let guests = discover::guests(view);
-        let reached = discover::reached_by_context(view);
-        let gone: Vec<ClusterName> = self
-            .sessions
-            .values()
-            .filter(|session| session.is_guest())
-            .filter(|session| {
-                let hosted_by = session.member.hosted_by.as_ref();
-                hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by, &reached))
-            })
-            .map(|session| session.member.name.clone())
-            .collect();
-        for name in gone {
-            let removed = self.sessions.remove(&name);
-            if removed.is_some_and(|session| session.clock_shown.is_some()) {
-                self.clock_changes.insert(name.clone(), None);
-            }
-            changes.extend(self.world.remove_cluster(&name));
-        }
-        for guest in guests {
-            let management = self.sessions.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
-            let is_new = !self.sessions.contains_key(&guest.name) && guest.is_living();
-            if let Some(connection) = management.filter(|_| is_new) {
-                let member = self.resolver.member(&guest, connection);
-                self.enter(member, changes);
+        for (index, check) in self.domains.iter().enumerate() {
+            for name in check.interested(news, view) {
+                let cluster = view.cluster(&name);
+                let interests = cluster.map(|cluster| check.interests_of(cluster, view)).unwrap_or_default();
+                self.interests.replace((name, index), interests);
             }
         }
-        for (cluster, event) in connection_budget::changes(self.sessions.values(), self.live_max) {
-            if event == LinkEvent::Released {
-                self.rest(&cluster, changes);
-            }
-            self.link(&cluster, event, changes);
+        let changed: BTreeSet<&ClusterName> = news.iter().map(Change::cluster).collect();
+        for name in changed {
+            let cluster = view.cluster(name);
+            let interests = cluster.map(|cluster| discover::interests_of(cluster, &self.needed)).unwrap_or_default();
+            self.interests.replace((name.clone(), self.domains.len()), interests);
         }
-    }
-
-    /// Accounts enter with the first object that points into them, and stay.
-    fn follow_accounts(&mut self, changes: &mut ChangeSet) {
-        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()), &self.needed);
-        for account in accounts {
-            if !self.sessions.contains_key(&account.name)
-                && let Some(member) = self.account(&account)
-            {
-                self.enter(member, changes);
+        for (cluster, needs) in self.interests.take_changed() {
+            let Some(session) = self.sessions.get_mut(&cluster) else { continue };
+            let ids: BTreeSet<CollectionId> = match needs {
+                ChangedNeeds::Collections(ids) => ids,
+                ChangedNeeds::Everything => {
+                    self.interests.collections(&cluster).chain(session.asked.ids()).cloned().collect()
+                }
+            };
+            for id in ids {
+                work::count(1);
+                let interests = self.interests.of(&id);
+                close_unwanted(&mut self.world, session, &id, &interests, changes);
+                ask(&mut self.world, session, &id, &interests, changes);
             }
         }
     }
 
-    /// An account is read with its cluster's credentials, so a new connection to the cluster gives the account a new
-    /// connector, used at once: the old one would read Secrets with a login that may have ended.
-    pub(super) fn renew_account_of(&mut self, cluster: &ClusterName, changes: &mut ChangeSet) {
-        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()), &self.needed);
-        for account in accounts.into_iter().filter(|account| account.cluster == *cluster) {
-            let renewed = self.account(&account);
-            if let (Some(session), Some(member)) = (self.sessions.get_mut(&account.name), renewed) {
-                session.member.connector = member.connector;
-                self.link(&account.name, LinkEvent::KubeconfigChanged, changes);
-            }
+    /// Counts the objects of the clusters that are being listed, from time to time.
+    fn follow_progress(&mut self, now: Timestamp) {
+        if now < self.progress_at {
+            return;
         }
-    }
-
-    fn account(&self, account: &ClusterAccount) -> Option<Member> {
-        let session = self.sessions.get(&account.cluster)?;
-        let connection = session.connection.as_ref()?;
-        self.resolver.account_of(account, &session.cluster(), &connection.client)
-    }
-
-    /// Guests are reached over their management cluster's connection, so a new one gives them new connectors.
-    pub(super) fn renew_guests_of(&mut self, management: &ClusterName) {
-        let Some(connection) = self.connection(management).cloned() else { return };
-        let guests = discover::guests(self.world.view(self.ports.clock.now()));
-        for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
-            if let Some(session) = self.sessions.get_mut(&guest.name).filter(|session| session.is_guest()) {
-                session.member.connector = self.resolver.member(guest, &connection).connector;
+        self.progress_at = later(now, PROGRESS_EVERY);
+        let listing: Vec<ClusterName> = self.sessions.listing().iter().cloned().collect();
+        for cluster in listing {
+            let observer = self.sessions.get(&cluster).and_then(|session| session.observer.as_ref());
+            if let Some(listed) = observer.map(Observer::objects_listed) {
+                self.link(&cluster, LinkEvent::Progress(listed), &mut ChangeSet::default());
             }
-        }
-    }
-
-    fn follow_interests(&mut self, changes: &mut ChangeSet) {
-        let view = self.world.view(self.ports.clock.now());
-        let mut wanted: BTreeMap<ClusterName, Vec<Interest>> = BTreeMap::new();
-        let all = self
-            .domains
-            .iter()
-            .flat_map(|domain| domain.interests(view))
-            .chain(discover::interests(view, &self.needed));
-        for interest in all {
-            wanted.entry(interest.id.cluster.clone()).or_default().push(interest);
-        }
-        for (name, session) in &mut self.sessions {
-            let interests = wanted.remove(name).unwrap_or_default();
-            // A new connection clears the interests; what was asked before it may not be wanted any more.
-            let is_cleared = interests.is_empty() && !session.asked.is_empty();
-            let is_current = session.interests == interests && !is_cleared;
-            if is_current && (session.observer.is_some() || session.is_answered()) {
-                continue;
-            }
-            close_unwanted(&mut self.world, session, &interests, changes);
-            ask(&mut self.world, session, &interests, changes);
-            session.interests = interests;
         }
     }
 
     fn follow_links(&mut self, changes: &mut ChangeSet) {
-        let observed = self.sessions.iter().filter(|(_, session)| session.observer.is_some());
-        let observed: Vec<ClusterName> = observed.map(|(name, _)| name.clone()).collect();
-        for cluster in observed {
-            let Some(session) = self.sessions.get(&cluster) else { continue };
-            let listed = session.observer.as_ref().map_or(0, Observer::objects_listed);
+        for cluster in self.sessions.take_unlinked() {
+            work::count(1);
+            let Some(session) = self.sessions.get(&cluster).filter(|session| session.observer.is_some()) else {
+                continue;
+            };
             let event = match session.machine.link() {
-                Link::Listing { .. } | Link::Live { .. } if !session.is_answered() => Some(LinkEvent::Progress(listed)),
+                Link::Listing { .. } | Link::Live { .. } if !session.is_answered() => None,
                 Link::Listing { .. } => Some(self.dead(session).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
                 Link::Live { .. } => self.dead(session).map(LinkEvent::Failing),
                 Link::Idle
@@ -243,6 +197,8 @@ impl Live {
                 self.link(&cluster, event, changes);
             }
         }
+        // Following a link changes its session, which gives it nothing further to follow.
+        self.sessions.take_unlinked();
     }
 
     /// Why the whole connection counts as dead: every collection says so.
@@ -251,7 +207,7 @@ impl Live {
             return None;
         }
         let asked: BTreeSet<&CollectionId> =
-            session.asked.keys().map(|(id, _)| id).filter(|id| ClusterSession::speaks_for_the_link(id)).collect();
+            session.asked.ids().filter(|id| ClusterSession::speaks_for_the_link(id)).collect();
         let mut last = None;
         for (id, completeness, _) in
             self.world.observations_of(&session.member.name).filter(|(id, ..)| asked.contains(id))
@@ -275,50 +231,56 @@ fn leads_somewhere(change: &Change) -> bool {
     }
 }
 
-/// Drops collections without an interest.
-fn close_unwanted(world: &mut World, session: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
-    let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
-    let facts: BTreeSet<(&CollectionId, TypeId)> =
-        interests.iter().map(|interest| (&interest.id, interest.fact.type_id())).collect();
-    session.asked.retain(|(id, fact), _| {
-        let wanted = facts.contains(&(id, *fact));
-        if !ids.contains(id) {
-            changes.extend(world.close(id));
-        } else if !wanted {
-            world.close_fact(id, *fact);
+/// Drops facts of a collection that are not needed any more, and the collection with the last one.
+fn close_unwanted(
+    world: &mut World,
+    session: &mut ClusterSession,
+    id: &CollectionId,
+    interests: &[Interest],
+    changes: &mut ChangeSet,
+) {
+    let held: Vec<TypeId> = session.asked.facts(id).iter().map(|(fact, _)| fact.type_id()).collect();
+    let is_wanted = |fact: &TypeId| interests.iter().any(|interest| interest.fact.type_id() == *fact);
+    for fact in held.into_iter().filter(|fact| !is_wanted(fact)) {
+        session.asked.remove(id, fact);
+        if !interests.is_empty() {
+            world.close_fact(id, fact);
         }
-        wanted
-    });
+    }
+    if interests.is_empty() {
+        changes.extend(world.close(id));
+    }
 }
 
-/// Has interests observed, or answers them with the reason why they can't be.
-fn ask(world: &mut World, session: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
-    let mut observed = Vec::new();
+/// Has a collection observed, or answers with the reason why it cannot be.
+fn ask(
+    world: &mut World,
+    session: &mut ClusterSession,
+    id: &CollectionId,
+    interests: &[Interest],
+    changes: &mut ChangeSet,
+) {
+    let gap = if session.served.lacks(&id.resource) {
+        let message = format!("{} does not serve {}", session.member.name, id.resource.path());
+        Some(Gap::new(GapCause::Discovery, message))
+    } else {
+        session.observer.is_none().then(|| session.rest.clone())
+    };
     for interest in interests {
         world.open(interest);
-        let slot = (interest.id.clone(), interest.fact.type_id());
-        let before = session.asked.get(&slot).copied();
-        let gap = if session.served.lacks(&interest.id.resource) {
-            let message = format!("{} does not serve {}", session.member.name, interest.id.resource.path());
-            Some(Gap::new(GapCause::Discovery, message))
-        } else {
-            session.observer.is_none().then(|| session.rest.clone())
-        };
-        let asked = match gap {
+        let before = session.asked.get(id, interest.fact.type_id());
+        let asked = match &gap {
             Some(gap) => {
                 if before != Some(Asked::Answered) {
-                    changes.extend(world.apply(&interest.id, interest.fact, Delta::Lost { gap }).1);
+                    changes.extend(world.apply(id, interest.fact, Delta::Lost { gap: gap.clone() }).1);
                 }
                 Asked::Answered
             }
-            None => {
-                observed.push(interest.clone());
-                before.unwrap_or(Asked::Waiting)
-            }
+            None => before.unwrap_or(Asked::Waiting),
         };
-        session.asked.insert(slot, asked);
+        session.asked.put(id, interest.fact, asked);
     }
     if let Some(observer) = &mut session.observer {
-        observer.set_interests(&observed);
+        observer.change(id, if gap.is_some() { &[] } else { interests });
     }
 }

@@ -6,8 +6,9 @@
 
 use std::time::Duration;
 
+use super::asked::Asked;
 use super::attempt::{self, Done, Opened, What};
-use super::cluster_session::{Asked, ClusterSession};
+use super::cluster_session::ClusterSession;
 use super::session::{Live, later};
 use crate::budgets::Budget;
 use crate::connect::LinkEvent;
@@ -53,8 +54,8 @@ impl Live {
             Delta::Lost { gap } => (true, (gap.cause == GapCause::Unauthorized).then(|| gap.clone())),
             Delta::Begun { .. } | Delta::Changed { .. } | Delta::Confirmed { .. } => (false, None),
         };
-        if let Some(asked) = session.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
-            *asked = Asked::Answered;
+        if is_answer {
+            session.asked.answer(&collection, fact.type_id());
         }
         let (applied, more) = self.world.apply(&collection, fact, delta);
         if let Applied::RefusedOlder { offered, seen } = applied {
@@ -77,9 +78,9 @@ impl Live {
         }
         let Some(session) = self.sessions.get_mut(&collection.cluster) else { return };
         let gap = budgets.over(Budget::ObjectsPerCollection).gap(&format!("watching {}", collection.resource.path()));
-        for interest in session.interests.iter().filter(|interest| interest.id == *collection) {
-            let (facts, gap) = (interest.fact.new_batch(), gap.clone());
-            changes.extend(self.world.apply(collection, interest.fact, Delta::Seen { facts, gap }).1);
+        for (fact, _) in session.asked.facts(collection) {
+            let (facts, gap) = (fact.new_batch(), gap.clone());
+            changes.extend(self.world.apply(collection, *fact, Delta::Seen { facts, gap }).1);
         }
         if let Some(observer) = &session.observer {
             observer.resync_collections(&[collection.clone()].into());
@@ -108,7 +109,7 @@ impl Live {
 
     pub(super) fn take_time(&mut self, changes: &mut ChangeSet) {
         let now = self.ports.clock.now();
-        for cluster in self.names() {
+        for cluster in self.sessions.due(now) {
             let Some(session) = self.sessions.get_mut(&cluster) else { continue };
             if session.rediscover_at.take_if(|at| *at <= now).is_some() {
                 let (epoch, client) = (session.epoch, session.connection.as_ref().map(|open| open.client.clone()));
@@ -123,7 +124,8 @@ impl Live {
     }
 
     fn connected(&mut self, cluster: &ClusterName, opened: Opened, changes: &mut ChangeSet) {
-        let Opened { connection, identity, served } = opened;
+        let Opened { connection, identity, mut served } = opened;
+        self.served_kinds.share(&mut served);
         let now = self.ports.clock.now();
         let Some(session) = self.sessions.get_mut(cluster) else { return };
         let replaced = session.identity.is_known() && identity.is_known() && session.identity != identity;
@@ -147,21 +149,22 @@ impl Live {
         }));
         session.connection = Some(connection);
         // The new observer gets every interest, and lists all of them again.
-        session.interests.clear();
-        session.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
+        session.asked.set_all(Asked::Waiting, |_| true);
+        self.interests.mark(cluster);
         self.link(cluster, LinkEvent::Connected, changes);
         self.renew_guests_of(cluster);
         self.renew_account_of(cluster, changes);
     }
 
-    fn discovered(&mut self, cluster: &ClusterName, served: Served, changes: &mut ChangeSet) {
+    fn discovered(&mut self, cluster: &ClusterName, mut served: Served, changes: &mut ChangeSet) {
+        self.served_kinds.share(&mut served);
         let now = self.ports.clock.now();
         let Some(session) = self.sessions.get_mut(cluster) else { return };
         let before = session.served.clone();
         session.take_served(served);
         session.rediscover_at = Some(later(now, served_holds(&session.served)));
         if session.served != before {
-            session.interests.clear();
+            self.interests.mark(cluster);
             changes.extend(self.world.put_cluster(session.cluster()));
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! Elsewhere: when a link is tried again (`fleet::LinkMachine`), which guest stays connected (`connection_budget`).
 
+use super::asked::Asked;
 use super::attempt;
-use super::cluster_session::{Asked, ClusterSession, Member};
+use super::cluster_session::{ClusterSession, Member};
 use super::session::Live;
 use crate::connect::{Jitter as LinkDice, LinkEffect, LinkEvent};
 use crate::observe::Epoch;
@@ -15,7 +16,8 @@ impl Live {
         let session = ClusterSession::new(member);
         let is_guest = session.is_guest();
         changes.extend(self.world.put_cluster(session.cluster()));
-        self.sessions.insert(name.clone(), session);
+        self.sessions.insert(session);
+        self.interests.mark(&name);
         // Guests wait for a slot.
         if !is_guest {
             self.link(&name, LinkEvent::Wanted, changes);
@@ -38,6 +40,7 @@ impl Live {
         let jitter = LinkDice((self.ports.jitter.fraction() * f64::from(u16::MAX)) as u16);
         let Some(session) = self.sessions.get_mut(cluster) else { return };
         let all_listed = event == LinkEvent::AllListed;
+        let is_progress = matches!(event, LinkEvent::Progress(_));
         let before = std::mem::discriminant(session.machine.link());
         let effect = session.step(event, now, jitter);
         if before != std::mem::discriminant(session.machine.link()) {
@@ -48,6 +51,10 @@ impl Live {
             Some(LinkEffect::Connect) => {
                 session.disconnect();
                 session.retry_at = None;
+                // What still waits is answered with the reason why it cannot be observed.
+                if !session.is_answered() {
+                    self.interests.mark(cluster);
+                }
                 session.epoch = Epoch(session.epoch.0 + 1);
                 let connector = session.member.connector.clone();
                 self.aside.spawn(attempt::connect(cluster.clone(), session.epoch, connector, self.turns.clone()));
@@ -62,7 +69,13 @@ impl Live {
             }
             None => {}
         }
-        changes.extend(self.world.put_cluster(session.cluster()));
+        let changed = self.world.put_cluster(session.cluster());
+        if is_progress {
+            // How far a list has come is shown. Nothing is judged by it, and no interest follows from it.
+            self.progressed.extend(changed.iter().map(|change| change.cluster().clone()));
+        } else {
+            changes.extend(changed);
+        }
     }
 
     /// Notes why a guest is let go of, before it is.
@@ -81,9 +94,9 @@ fn lose(world: &mut World, session: &mut ClusterSession, changes: &mut ChangeSet
     session.disconnect();
     // Late reports of the connection that ended must not look like news.
     session.epoch = Epoch(session.epoch.0 + 1);
-    for interest in &session.interests {
+    for (id, fact) in session.asked.iter() {
         let gap = session.rest.clone();
-        changes.extend(world.apply(&interest.id, interest.fact, Delta::Lost { gap }).1);
+        changes.extend(world.apply(id, fact, Delta::Lost { gap }).1);
     }
-    session.asked.values_mut().for_each(|asked| *asked = Asked::Answered);
+    session.asked.set_all(Asked::Answered, |_| true);
 }

@@ -6,19 +6,26 @@
 //!
 //! Elsewhere: what is right (`checks`), and doing anything about it (`engine`).
 
+mod asked;
 mod attempt;
 mod cluster_session;
 mod connection_budget;
 mod discover;
 mod follow;
+mod guest_names;
+mod guests;
 mod intake;
+mod interest_table;
 mod links;
 mod pacing;
 mod recorded;
 mod session;
+mod sessions;
+mod shared_kinds;
 #[cfg(test)]
 mod tests;
 mod update;
+mod work;
 
 pub use cluster_session::Member;
 pub use discover::{ClusterAccount, Guest, HostedClusterLink};

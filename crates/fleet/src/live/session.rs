@@ -19,10 +19,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::asked::Asked;
 use super::attempt::{AttemptTurns, Done};
-use super::cluster_session::{Asked, ClusterSession, Member};
+use super::cluster_session::{ClusterSession, Member};
 use super::discover::{ClusterAccount, Guest, Needed};
+use super::guest_names::GuestNames;
+use super::interest_table::InterestTable;
 use super::pacing::Pacing;
+use super::sessions::Sessions;
+use super::shared_kinds::SharedKinds;
 use super::update::{AskAfter, Command, Question, Update};
 use crate::clouds::{AccountPort, Accounts};
 use crate::connect::{Connection, FixedConnector, LinkEvent, TlsTrust};
@@ -35,7 +40,7 @@ use trueup_core::world::{
 };
 
 /// How often a listing cluster's count of objects is sent.
-const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+pub(super) const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// Guests that are kept live at once, unless the configuration says otherwise.
 pub const LIVE_MAX: usize = 64;
 
@@ -79,7 +84,10 @@ pub struct Live {
     pub(super) resolver: Box<dyn GuestResolver>,
     pub(super) ports: Ports,
     pub(super) live_max: usize,
-    pub(super) sessions: BTreeMap<ClusterName, ClusterSession>,
+    pub(super) sessions: Sessions,
+    pub(super) interests: InterestTable,
+    pub(super) guest_names: GuestNames,
+    pub(super) served_kinds: SharedKinds,
     pub(super) aside: JoinSet<Done>,
     pub(super) turns: AttemptTurns,
     pub(super) outbox: Outbox,
@@ -88,11 +96,16 @@ pub struct Live {
     /// When it was last found out what is wanted, and when it is to be found out again.
     pub(super) wishes: Pacing,
     pub(super) wishes_due: Option<Timestamp>,
+    /// Changes whose guests, accounts and interests were not found out yet.
+    pub(super) unfollowed: ChangeSet,
     /// Changes that were taken in and not judged yet.
     pub(super) unjudged: ChangeSet,
     pub(super) judging: Pacing,
     /// News of judgements made out of turn, for the next update.
     pub(super) late: Update,
+    /// Clusters whose count of listed objects is not in an update yet, and when it is next shown.
+    pub(super) progressed: BTreeSet<ClusterName>,
+    pub(super) progress_at: Timestamp,
     /// Clusters that no update has named yet.
     pub(super) unannounced: ChangeSet,
     /// Excessive clock skews that began, changed or ended since the last update.
@@ -145,7 +158,10 @@ impl Live {
             resolver,
             ports,
             live_max: live_max.max(1),
-            sessions: BTreeMap::new(),
+            sessions: Sessions::default(),
+            interests: InterestTable::default(),
+            guest_names: GuestNames::default(),
+            served_kinds: SharedKinds::default(),
             aside: JoinSet::new(),
             turns: AttemptTurns::default(),
             outbox,
@@ -153,9 +169,12 @@ impl Live {
             needs: 0,
             wishes: Pacing::default(),
             wishes_due: None,
+            unfollowed: ChangeSet::default(),
             unjudged: ChangeSet::default(),
             judging: Pacing::default(),
             late: Update::default(),
+            progressed: BTreeSet::new(),
+            progress_at: Timestamp::MIN,
             unannounced: ChangeSet::default(),
             clock_changes: BTreeMap::new(),
             generation: 0,
@@ -277,7 +296,8 @@ impl Live {
                 }
             }
             Command::ClockJumped => {
-                for cluster in self.names() {
+                let all: Vec<ClusterName> = self.sessions.names().cloned().collect();
+                for cluster in all {
                     self.link(&cluster, LinkEvent::ClockJumped, &mut changes);
                 }
             }
@@ -326,8 +346,8 @@ impl Live {
     }
 
     fn shown_clocks(&self) -> BTreeMap<ClusterName, Option<ClockSkew>> {
-        let shown = self.sessions.iter().filter(|(_, session)| session.clock_shown.is_some());
-        shown.map(|(name, session)| (name.clone(), session.clock_shown)).collect()
+        let shown = self.sessions.values().filter(|session| session.clock_shown.is_some());
+        shown.map(|session| (session.member.name.clone(), session.clock_shown)).collect()
     }
 
     /// The update that retracts everything that was sent, for a loop that restarts.
@@ -359,24 +379,18 @@ impl Live {
             let Some(observer) = &session.observer else { continue };
             observer.resync();
             let served = &session.served;
-            for ((id, _), asked) in &mut session.asked {
-                if !served.lacks(&id.resource) {
-                    *asked = Asked::Waiting;
-                }
-            }
+            session.asked.set_all(Asked::Waiting, |id| !served.lacks(&id.resource));
         }
     }
 
     /// Lists these collections again, and no others.
     pub fn resync_collections(&mut self, collections: &BTreeSet<CollectionId>) {
-        for session in self.sessions.values_mut() {
+        let clusters: BTreeSet<&ClusterName> = collections.iter().map(|id| &id.cluster).collect();
+        for cluster in clusters {
+            let Some(session) = self.sessions.get_mut(cluster) else { continue };
             let Some(observer) = &session.observer else { continue };
             let served = &session.served;
-            for ((id, _), asked) in &mut session.asked {
-                if collections.contains(id) && !served.lacks(&id.resource) {
-                    *asked = Asked::Waiting;
-                }
-            }
+            session.asked.set_all(Asked::Waiting, |id| collections.contains(id) && !served.lacks(&id.resource));
             observer.resync_collections(collections);
         }
     }
@@ -420,7 +434,7 @@ impl Live {
             return false;
         }
         match awaited {
-            Awaited::Everything => self.settled() == Settled::Yes,
+            Awaited::Everything => self.is_settled(),
             Awaited::Collections(collections) => self.unlisted(collections).is_empty(),
         }
     }
@@ -429,8 +443,8 @@ impl Live {
     pub fn unlisted(&self, collections: &BTreeSet<CollectionId>) -> BTreeSet<CollectionId> {
         let clusters: BTreeSet<&ClusterName> = collections.iter().map(|id| &id.cluster).collect();
         let sessions = clusters.into_iter().filter_map(|cluster| self.sessions.get(cluster));
-        let waiting = sessions.flat_map(|session| &session.asked).filter(|(_, asked)| **asked == Asked::Waiting);
-        waiting.map(|((id, _), _)| id).filter(|id| collections.contains(id)).cloned().collect()
+        let waiting = sessions.flat_map(|session| session.asked.waiting());
+        waiting.filter(|id| collections.contains(id)).cloned().collect()
     }
 
     /// Whether something is still being read.
@@ -439,15 +453,12 @@ impl Live {
     }
 
     fn is_settled(&self) -> bool {
-        self.wishes_due.is_none() && self.sessions.values().all(ClusterSession::is_settled)
+        self.wishes_due.is_none() && self.sessions.unsettled().next().is_none()
     }
 
     fn waiting(&self) -> Vec<ClusterName> {
-        self.sessions.iter().filter(|(_, session)| !session.is_settled()).map(|(name, _)| name.clone()).collect()
-    }
-
-    pub(super) fn names(&self) -> Vec<ClusterName> {
-        self.sessions.keys().cloned().collect()
+        let waiting: BTreeSet<ClusterName> = self.sessions.unsettled().cloned().collect();
+        waiting.into_iter().collect()
     }
 
     /// The step before the first: the clusters there are from the beginning.
@@ -469,12 +480,10 @@ impl Live {
         }
     }
 
-    fn next_time(&self, now: Timestamp) -> Option<Timestamp> {
-        let sessions = self.sessions.values();
-        let retries = sessions.clone().flat_map(|session| [session.retry_at, session.rediscover_at]).flatten();
-        let listing = sessions.clone().any(|session| matches!(session.machine.link(), Link::Listing { .. }));
-        let progress = listing.then(|| later(now, PROGRESS_EVERY));
-        retries
+    fn next_time(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let progress = (!self.sessions.listing().is_empty()).then(|| self.progress_at.max(now));
+        let wake = self.sessions.next_wake();
+        wake.into_iter()
             // Judging that rests makes a deadline wait too: waking for it would do nothing.
             .chain(self.judgements.next_deadline().map(|at| at.max(self.judging.next(Duration::ZERO))))
             .chain(progress)

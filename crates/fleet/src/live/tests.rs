@@ -7,6 +7,7 @@ mod clocks;
 mod deletes;
 mod kubeconfig;
 mod powervs;
+mod scale;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,8 +29,8 @@ use trueup_core::decode::Digester;
 use trueup_core::decode::{DataSort, Reader};
 use trueup_core::engine::{CheckName, Explanation, Judgement, State, SubjectId};
 use trueup_core::world::{
-    ChangeSet, ClusterName, ClusterSource, CollectionId, Delta, Fact, FactKind, Gap, GapCause, Interest, Interner, Key,
-    Link, Misfit, Namespace, RawObject, Reading, Resource, ResourceVersion, RiskClass, View, World,
+    ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, Delta, Fact, FactKind, Gap, GapCause, Interest,
+    Interner, Key, Link, Misfit, Namespace, RawObject, Reading, Resource, ResourceVersion, RiskClass, View, World,
 };
 use trueup_sim::{Fault, FaultAction, GroupFault, Matcher, ResourceKind, Rule, SimCluster, SimOptions, Verb};
 
@@ -83,13 +84,10 @@ impl CheckRules for VersionFloor {
     const NAME: CheckName = CheckName("marks");
     const DESCRIPTION: CheckDescription = CheckDescription::named("marks");
 
-    fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        let mut wanted = Vec::new();
-        for cluster in view.clusters() {
-            wanted.push(marks_id(&cluster.name).interest::<Mark>());
-            if !cluster.served.lacks(&WIDGETS) {
-                wanted.push(CollectionId::all(&cluster.name, WIDGETS).interest::<Mark>());
-            }
+    fn interests_of(&self, cluster: &Cluster, _: View<'_>) -> Vec<Interest> {
+        let mut wanted = vec![marks_id(&cluster.name).interest::<Mark>()];
+        if !cluster.served.lacks(&WIDGETS) {
+            wanted.push(CollectionId::all(&cluster.name, WIDGETS).interest::<Mark>());
         }
         wanted
     }

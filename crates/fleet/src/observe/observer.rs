@@ -24,7 +24,7 @@ use super::reader::ObjectReader;
 use super::version_floor::VersionFloor;
 use super::watcher::Watcher;
 use crate::budgets::Budget;
-use trueup_core::world::{CollectionId, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};
+use trueup_core::world::{CollectionId, FactKind, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};
 
 /// Concurrent lists per cluster: few enough to spare its API server, and so that clusters that do not answer do not use up
 /// the limit of the others.
@@ -75,39 +75,71 @@ impl Observer {
         self.listed.load(Ordering::Relaxed)
     }
 
-    /// Starts tasks for new interests, ends unneeded ones, and passes changed requests to running tasks.
+    /// Observes what is needed of one collection from now on: starts, changes or ends its task.
     ///
     /// # Assumes
-    /// All interests belong to this observer's cluster. Must be called inside a tokio runtime.
-    pub fn set_interests(&mut self, interests: &[Interest]) {
-        let requested = by_collection(interests);
-        while self.tasks.try_join_next().is_some() {}
-        self.running.retain(|id, running| {
-            let keep = requested.contains_key(id);
-            if !keep {
-                running.task.abort();
-                self.setup.outbox.forget(id);
+    /// All interests are in this collection, of this observer's cluster. Must be called inside a tokio runtime.
+    pub fn change(&mut self, id: &CollectionId, interests: &[Interest]) {
+        self.restart_ended();
+        if interests.is_empty() {
+            self.end(id);
+            return;
+        }
+        let requested = merge(interests);
+        match self.running.get(id) {
+            Some(running) => {
+                running.requested.send_if_modified(|held| {
+                    let requested = CollectionRequest { resyncs: held.resyncs, ..requested };
+                    let modified = *held != requested;
+                    *held = requested;
+                    modified
+                });
             }
-            keep && !running.task.is_finished()
-        });
-        self.refused.retain(|id, _| requested.contains_key(id));
-        for (id, requested) in requested {
-            match self.running.get(&id) {
-                Some(running) => {
-                    running.requested.send_if_modified(|held| {
-                        let requested = CollectionRequest { resyncs: held.resyncs, ..requested };
-                        let modified = *held != requested;
-                        *held = requested;
-                        modified
-                    });
-                }
-                None if self.is_full() => self.refuse(id, requested),
-                None => {
-                    self.refused.remove(&id);
-                    self.start(id, requested);
-                }
+            None if self.is_full() => self.refuse(id.clone(), requested),
+            None => {
+                self.refused.remove(id);
+                self.start(id.clone(), requested);
             }
         }
+    }
+
+    /// Ends a task, which may let one start that was over the budget.
+    fn end(&mut self, id: &CollectionId) {
+        self.refused.remove(id);
+        let Some(running) = self.running.remove(id) else { return };
+        running.task.abort();
+        self.setup.outbox.forget(id);
+        if let Some((id, requested)) = self.refused.pop_first() {
+            self.start(id, requested);
+        }
+    }
+
+    /// Starts tasks again that ended, which only a panic does.
+    fn restart_ended(&mut self) {
+        let mut has_ended = false;
+        while let Some(ended) = self.tasks.try_join_next() {
+            has_ended |= !ended.is_err_and(|error| error.is_cancelled());
+        }
+        if !has_ended {
+            return;
+        }
+        let ended: Vec<_> = self.running.extract_if(.., |_, running| running.task.is_finished()).collect();
+        for (id, running) in ended {
+            let requested = running.requested.borrow().clone();
+            self.start(id, requested);
+        }
+    }
+
+    /// Observes these collections and no others.
+    #[cfg(test)]
+    pub fn set_interests(&mut self, interests: &[Interest]) {
+        let mut wanted: BTreeMap<CollectionId, Vec<Interest>> = BTreeMap::new();
+        for interest in interests {
+            wanted.entry(interest.id.clone()).or_default().push(interest.clone());
+        }
+        let held: BTreeSet<CollectionId> = self.running.keys().chain(self.refused.keys()).cloned().collect();
+        held.iter().filter(|id| !wanted.contains_key(*id)).for_each(|id| self.change(id, &[]));
+        wanted.iter().for_each(|(id, interests)| self.change(id, interests));
     }
 
     fn is_full(&self) -> bool {
@@ -208,17 +240,18 @@ async fn report_panics(reporter: PanicReporter, task: impl Future<Output = ()>) 
     drop(reporter);
 }
 
-/// Merges the interests of each collection.
-fn by_collection(interests: &[Interest]) -> BTreeMap<CollectionId, CollectionRequest> {
-    let mut all: BTreeMap<CollectionId, CollectionRequest> = BTreeMap::new();
+/// Merges the interests of a collection.
+fn merge(interests: &[Interest]) -> CollectionRequest {
+    let mut requested = CollectionRequest::default();
     for interest in interests {
-        let requested = all.entry(interest.id.clone()).or_default();
         if !requested.facts.contains(&interest.fact) {
             requested.facts.push(interest.fact);
         }
         requested.read_at_least = newer(requested.read_at_least.take(), interest.read_at_least.clone());
     }
-    all
+    // The same facts in another order are no other request.
+    requested.facts.sort_by_key(FactKind::type_id);
+    requested
 }
 
 fn newer(one: Option<ResourceVersion>, other: Option<ResourceVersion>) -> Option<ResourceVersion> {
