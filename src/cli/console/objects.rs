@@ -63,8 +63,8 @@ async fn named(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Resu
     }
     let (cluster, kind) = (cluster.clone(), target.kind.clone());
     let found = fleet.ask(move |live| {
-        let here = live.view().observations().map(|(id, ..)| id).filter(|id| id.cluster == cluster);
-        here.map(|id| id.resource).find(|resource| resource.kind == kind).map(|resource| resource.api_version())
+        let here = live.view().observations_of(&cluster).into_iter();
+        here.map(|(id, ..)| id.resource).find(|resource| resource.kind == kind).map(|resource| resource.api_version())
     });
     let api_version = found
         .await

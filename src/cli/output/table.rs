@@ -87,13 +87,17 @@ fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
 
 /// Age of the oldest list, and the number of incomplete ones. A recording has no age.
 fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
-    let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == target.cluster).collect();
+    // Sorted by cluster: those of one are found without visiting the others.
+    let all = &page.plan.observations;
+    let from = all.partition_point(|seen| seen.cluster < target.cluster);
+    let own: Vec<_> = all[from..].iter().take_while(|seen| seen.cluster == target.cluster).collect();
     let recorded = target.source == TargetSource::Snapshot;
     let oldest = own.iter().filter_map(|seen| seen.at).min().filter(|_| !recorded);
     let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
-    match own.iter().filter(|seen| seen.state != "complete").count() {
+    let collections = own.iter().map(|seen| 1 + seen.more).sum();
+    match own.iter().filter(|seen| seen.state != "complete").map(|seen| 1 + seen.more).sum::<usize>() {
         0 => known,
-        gaps => format!("{known}  {gaps} of {} not complete", count(own.len(), "collection")),
+        gaps => format!("{known}  {gaps} of {} not complete", count(collections, "collection")),
     }
 }
 

@@ -22,7 +22,9 @@ use super::plan::{
 };
 use super::reference::{CloudRef, ObjectRef};
 use super::rests_on::CollectionRef;
-use crate::world::{Cluster, ClusterIdentity, CollectionId, Completeness, Content, Scope, Uid, View};
+use crate::world::{
+    Cluster, ClusterIdentity, ClusterName, CollectionId, Completeness, Content, Gap, GapCause, Scope, Uid, View,
+};
 
 /// Everything a plan is made of.
 pub struct PlanInput<'a> {
@@ -355,7 +357,8 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
 fn targets(clusters: &[&Cluster], actions: &[Action]) -> Vec<TargetRecord> {
     // What is done in an account for a cluster is done by that cluster's leave. An account stands for itself only where
     // no cluster points at what would be touched.
-    let acts_itself = |member: &Cluster| actions.iter().any(|action| action.cluster == member.name.as_str());
+    let acting: BTreeSet<&str> = actions.iter().map(|action| action.cluster.as_str()).collect();
+    let acts_itself = |member: &Cluster| acting.contains(member.name.as_str());
     let mut targets: Vec<TargetRecord> = clusters
         .iter()
         .filter(|member| !member.source.is_account() || acts_itself(member))
@@ -373,7 +376,37 @@ fn targets(clusters: &[&Cluster], actions: &[Action]) -> Vec<TargetRecord> {
 fn observations(observed: &[Observed<'_>]) -> Vec<ObservationRecord> {
     let mut observed = observed.to_vec();
     observed.sort_by_key(|observed| observed.id);
-    observed.iter().map(observation).collect()
+    let mut records: Vec<ObservationRecord> = Vec::new();
+    // What a cluster without a connection holds is one record: a fleet may have thousands of such guests.
+    let mut unreached: Option<(&ClusterName, &Gap, usize)> = None;
+    for one in &observed {
+        let gap = gap_of_cluster(one.completeness);
+        match (unreached, gap) {
+            (Some((cluster, before, at)), Some(gap)) if *cluster == one.id.cluster && before == gap => {
+                records[at].more += 1;
+                continue;
+            }
+            (_, Some(gap)) => unreached = Some((&one.id.cluster, gap, records.len())),
+            (_, None) => {}
+        }
+        records.push(observation(one));
+    }
+    records
+}
+
+/// Why a collection is unknown, where that is about the whole cluster and not about this collection.
+fn gap_of_cluster(completeness: &Completeness) -> Option<&Gap> {
+    let Completeness::Unknown { gap } = completeness else { return None };
+    match gap.cause {
+        GapCause::NotObserved | GapCause::Unauthorized | GapCause::Unreachable => Some(gap),
+        GapCause::Forbidden
+        | GapCause::Discovery
+        | GapCause::CutShort
+        | GapCause::Silent
+        | GapCause::Unreadable
+        | GapCause::NotRecorded
+        | GapCause::OverBudget => None,
+    }
 }
 
 fn observation(observed: &Observed<'_>) -> ObservationRecord {
@@ -400,6 +433,7 @@ fn observation(observed: &Observed<'_>) -> ObservationRecord {
         resource_version,
         at,
         reason,
+        more: 0,
     }
 }
 

@@ -119,6 +119,13 @@ pub struct ObservationRecord {
     /// Why it is not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// So many further collections of this cluster are unknown for the same reason. They have no records of their own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What was judged of one subject.

@@ -79,6 +79,29 @@ fn findings_with_one_id_keep_their_own_actions() {
 }
 
 #[test]
+fn a_cluster_without_a_connection_has_one_record_for_all_its_collections() {
+    let unknown = |cause, message: &str| Completeness::Unknown { gap: Gap::new(cause, message) };
+    let resting = || unknown(GapCause::NotObserved, "not connected yet");
+    let labelled = |cluster: &str, labels: &str| secrets_of(cluster).labelled(labels);
+    let plan = given()
+        .with(|given| {
+            given.observed = vec![
+                (labelled("guest-a", "a"), resting()),
+                (labelled("guest-a", "b"), unknown(GapCause::Forbidden, "listing is forbidden")),
+                (labelled("guest-a", "c"), resting()),
+                (labelled("guest-a", "d"), resting()),
+                (labelled("guest-b", "a"), resting()),
+                (labelled("guest-b", "b"), unknown(GapCause::Unreachable, "connection refused")),
+                (labelled("guest-b", "c"), unknown(GapCause::Unreachable, "connection refused")),
+            ];
+        })
+        .plan();
+    let records = plan.observations.iter().map(|one| format!("{} {} +{}", one.cluster, one.label_selector, one.more));
+    assert_eq!(records.collect::<Vec<_>>(), ["guest-a a +2", "guest-a b +0", "guest-b a +0", "guest-b b +1"]);
+    assert_eq!(as_json(&plan)["observations"][0]["more"], 2);
+}
+
+#[test]
 fn what_is_absent_has_no_key() {
     let mut draft = label("guest-a", "x");
     draft.change = Change::read(Verb::Create, json!({ "backup": "f.age" })).unwrap();
