@@ -172,7 +172,7 @@ async fn list(kubeconfig: PathBuf) -> (f64, usize) {
         outbox: sender,
         fallback_namespaces: Vec::new(),
     });
-    observer.set_interests(std::slice::from_ref(&interest));
+    observer.change(&interest.id, std::slice::from_ref(&interest));
     loop {
         let batch = inbox.next().await;
         world.apply(&batch.collection, batch.fact, batch.delta);

@@ -1,5 +1,6 @@
 //! The observer and the loop against a real kube-apiserver: what tests on the simulated one take for granted.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
