@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::context::CheckContext;
-use super::facts::{Apply, OwnContext};
+use super::context::{CheckContext, is_own};
+use super::facts::Apply;
 use super::names::{
     APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, WORKSPACE, cluster_of_apply,
     cluster_of_source, is_anchor, target_name,
@@ -59,7 +59,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     }
     if whole.own {
         // Whether its server lets a context in is part of what is said of it.
-        touched.clusters.extend(view.filled::<OwnContext>().map(|(id, _)| id.cluster.clone()));
+        touched.clusters.extend(view.clusters().filter(|cluster| is_own(cluster)).map(|own| own.name.clone()));
     }
     touched
 }
