@@ -157,7 +157,7 @@ impl Subject<'_, '_> {
         let key = self.kind.copied_key();
         diff.push_str("  data:\n");
         diff.push_str(
-            &copy.value.map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)),
+            &copy.value(self.kind).map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)),
         );
         diff.push_str(&format!("+   {key}: <{length} bytes, changed>\n"));
         diff
