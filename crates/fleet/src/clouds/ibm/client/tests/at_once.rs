@@ -19,7 +19,12 @@ struct UnderWay {
     power_beside_search: AtomicUsize,
 }
 
-/// The account, with each response a few turns of the loop late so that requests overlap.
+/// By how many turns of the loop a response is late, so that requests overlap.
+const TURNS: usize = 3;
+/// Search waits for a list of a workspace, this long: more than all other requests of the test take.
+const SEARCH_TURNS_MAX: usize = 10_000;
+
+/// The account, with late responses.
 fn counted(sim: &IbmSim, under_way: Arc<UnderWay>) -> Account {
     let service = sim.service();
     let send = move |request: Request<Full<Bytes>>| {
@@ -31,8 +36,11 @@ fn counted(sim: &IbmSim, under_way: Arc<UnderWay>) -> Account {
             count.power_max.fetch_max(power, Ordering::SeqCst);
             let search = count.search.fetch_add(usize::from(is_search), Ordering::SeqCst);
             count.power_beside_search.fetch_add(usize::from(is_power && search > 0), Ordering::SeqCst);
-            // Search takes longer than an instance list.
-            for _ in 0..if is_search { 20 } else { 3 } {
+            let is_due = || !is_search || count.power_beside_search.load(Ordering::SeqCst) > 0;
+            for turn in 0..SEARCH_TURNS_MAX {
+                if turn >= TURNS && is_due() {
+                    break;
+                }
                 tokio::task::yield_now().await;
             }
             let response = service.oneshot(request).await;
