@@ -82,6 +82,7 @@ fn plan(judged: &[Judged], world: &World) -> trueup_core::engine::Plan {
     let view = world.view(now());
     let input = PlanInput {
         judged,
+        unexplained: trueup_core::engine::Unexplained::NONE,
         clusters: view.clusters().collect(),
         observed: Observed::all(view),
         accepted: &[],

@@ -137,6 +137,7 @@ fn planned(world: &World, judged: &[Judged]) -> usize {
     let view = world.view(now());
     let plan = build(&PlanInput {
         judged,
+        unexplained: trueup_core::engine::Unexplained::NONE,
         clusters: view.clusters().collect(),
         observed: Observed::all(view),
         accepted: &[],

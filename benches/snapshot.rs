@@ -72,6 +72,7 @@ fn steps(dir: &Path) -> String {
     let view = world.view(now());
     let input = PlanInput {
         judged: &judged,
+        unexplained: trueup_core::engine::Unexplained::NONE,
         clusters: view.clusters().collect(),
         observed: Observed::all(view),
         accepted: &[],

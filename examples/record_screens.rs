@@ -215,6 +215,7 @@ impl Recorder {
         let scope = PlanScope { changes_only: true, subjects, ..PlanScope::default() };
         let input = PlanInput {
             judged: &judged,
+            unexplained: trueup_core::engine::Unexplained::NONE,
             clusters: view.clusters().collect(),
             observed: Observed::all(view),
             accepted: &[],

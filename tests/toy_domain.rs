@@ -331,8 +331,15 @@ impl Console {
         let observed = view.observations().map(|(id, completeness, _)| Observed { id, completeness }).collect();
         let scope = PlanScope { subjects: Some(subjects), ..PlanScope::default() };
         let clusters = view.clusters().collect();
-        let input =
-            PlanInput { judged: &judged, clusters, observed, accepted: &[], scope: &scope, conditions: &conditions };
+        let input = PlanInput {
+            judged: &judged,
+            unexplained: trueup_core::engine::Unexplained::NONE,
+            clusters,
+            observed,
+            accepted: &[],
+            scope: &scope,
+            conditions: &conditions,
+        };
         build(&input).unwrap()
     }
 

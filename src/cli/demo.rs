@@ -127,8 +127,8 @@ async fn show(context: &Context, scenario: Scenario) -> Result<u8, CliError> {
         Box::new(move || std::future::ready(made.take().unwrap_or(Err(OperateError::Internal))).boxed());
     let (fleet, updates) = Fleet::start(session, make).await.map_err(|error| CliError::operate("demo", &error))?;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
-    let made = plan::make_of(fleet, updates, &args).await?;
-    plan::show(context, &args, made, Location::Embedded).await
+    let observed = plan::observe_fleet(fleet, updates, &args).await?;
+    plan::show(context, &args, observed, Location::Embedded).await
 }
 
 fn connect_scenario(session: &Session, checks: Vec<Box<dyn Check>>, scenario: Scenario) -> Result<Made, OperateError> {

@@ -7,7 +7,7 @@ use crate::config::Config;
 use trueup_core::engine::{AccessAnswer, AccessQuestion};
 use trueup_core::world::{CLOCK_SKEW_MAX, ClockSkew, ClusterName, ClusterSource, GapCause};
 use trueup_fleet::live::Live;
-use trueup_operate::{access_questions, ask_access, judged, link_error, unread as unread_of};
+use trueup_operate::{access_questions, ask_access, link_error, unread as unread_of, with_remedy};
 
 /// Connects and checks. `doctor` reports an invalid kubeconfig.
 pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
@@ -19,7 +19,7 @@ pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
         let mut checks: Vec<Check> = names.iter().map(|name| reach(live, name, &late)).collect();
         checks.extend(unread(live));
         let clocks: Vec<Check> = names.iter().filter_map(|name| Some(clock(name, live.clock(name)?))).collect();
-        (checks, access_questions(live, &judged(live)), clocks)
+        (checks, access_questions(live, &with_remedy(live)), clocks)
     };
     let Ok((mut checks, questions, clocks)) = fleet.ask(read).await else { return Vec::new() };
     for (question, answer) in ask_access(questions).await {

@@ -7,7 +7,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::{apply, plan};
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{Finding, Plan};
+use trueup_core::engine::{Finding, ObjectRef, Plan, Row, StreamedPlan};
 
 const DOING: &str = "explain";
 
@@ -38,15 +38,44 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
     match &args.plan {
         Some(file) => {
             let plan = apply::read(DOING, file)?;
-            let (now, zone) = (Timestamp::now(), context.zone());
-            let (created, matches) = (BTreeMap::new(), Matches::Listed);
-            show(&Page { plan: &plan, created, now, zone, terminal: context.terminal, matches }, args)
+            let findings: Vec<Named<'_>> = plan.findings.iter().map(Named::of).collect();
+            let finding = &plan.findings[pick(&plan, &findings, args)?];
+            show(&page(context, &plan, Timestamp::now()), finding, None, args.format)
         }
         None => {
             let args_of_plan = PlanArgs { domains: named_check(context, &args.finding)?, ..PlanArgs::default() };
-            let planned = plan::make(context, &args_of_plan).await?.planned;
-            show(&plan::page(context, &planned, Matches::Listed), args)
+            let plan::Observed { fleet, updates: _updates, request, reading: _ } =
+                plan::observe(context, &args_of_plan).await?;
+            let (context, args) = (context.clone(), args.clone());
+            let explain = move |plan: StreamedPlan<'_>, now: Timestamp| {
+                let findings: Vec<Named<'_>> = plan.findings.rows.iter().map(Named::of_row).collect();
+                let place = pick(&plan, &findings, &args)?;
+                let (finding, created) = plan.findings.one(&plan.findings.rows[place]);
+                show(&page(&context, &plan, now), &finding, created, args.format)
+            };
+            fleet.plan_streamed(request, explain).await.map_err(|error| CliError::operate(DOING, &error))?
         }
+    }
+}
+
+fn page<'p, F>(context: &Context, plan: &'p Plan<F>, now: Timestamp) -> Page<'p, F> {
+    Page { plan, now, zone: context.zone(), terminal: context.terminal, matches: Matches::Listed }
+}
+
+/// What a finding is known by.
+struct Named<'f> {
+    id: &'f str,
+    subject: Cow<'f, ObjectRef>,
+    actions: &'f [String],
+}
+
+impl<'f> Named<'f> {
+    fn of(finding: &'f Finding) -> Self {
+        Self { id: &finding.id, subject: Cow::Borrowed(&finding.subject), actions: &finding.actions }
+    }
+
+    fn of_row(row: &'f Row<'_>) -> Self {
+        Self { id: &row.id, subject: Cow::Owned(row.object()), actions: &row.actions }
     }
 }
 
@@ -58,42 +87,51 @@ fn named_check(context: &Context, finding: &str) -> Result<Vec<String>, CliError
     Ok(named.map(str::to_owned).collect())
 }
 
-fn show(page: &Page<'_>, args: &ExplainArgs) -> Result<u8, CliError> {
-    let finding = pick(page.plan, args)?;
-    let text = match args.format {
-        ExplainFormat::Table => output::explain_text(page, finding),
+fn show<F>(
+    page: &Page<'_, F>,
+    finding: &Finding,
+    created: Option<Timestamp>,
+    format: ExplainFormat,
+) -> Result<u8, CliError> {
+    let text = match format {
+        ExplainFormat::Table => output::explain_text(page, finding, created),
         ExplainFormat::Json => output::explain_json(page, finding),
     };
     print(&Printable::styled(&text))?;
     Ok(0)
 }
 
-/// The finding that is named: by its whole id, by an action of a saved plan, as kubectl spells an object, or by a part of its id.
-fn pick<'p>(plan: &'p Plan, args: &ExplainArgs) -> Result<&'p Finding, CliError> {
+/// The place of the finding that is named: by its whole id, by an action of a saved plan, as kubectl spells an object, or
+/// by a part of its id.
+fn pick<F>(plan: &Plan<F>, findings: &[Named<'_>], args: &ExplainArgs) -> Result<usize, CliError> {
     let asked = with_account_numbers(plan, &args.finding);
-    let exact = plan.findings.iter().find(|finding| finding.id == asked);
-    if let Some(found) = exact.or_else(|| args.plan.as_ref().and_then(|_| finding_of_action(plan, &asked))) {
+    let exact = findings.iter().position(|finding| finding.id == asked);
+    let of_action = || findings.iter().position(|finding| finding.actions.contains(&asked));
+    if let Some(found) = exact.or_else(|| args.plan.as_ref().and_then(|_| of_action())) {
         return Ok(found);
     }
     let spelled = Spelled::parse(&asked);
-    let is_meant = |finding: &&Finding| {
+    let is_meant = |finding: &Named<'_>| {
         let in_namespace = args.namespace.as_ref().is_none_or(|name| finding.subject.namespace.as_ref() == Some(name));
-        let is_named = spelled.as_ref().is_some_and(|spelled| spelled.matches(finding));
+        let is_named = spelled.as_ref().is_some_and(|spelled| spelled.matches(&finding.subject));
         in_namespace && is_named
     };
-    let mut candidates: Vec<&Finding> = plan.findings.iter().filter(is_meant).collect();
+    let places = |is_meant: &dyn Fn(&Named<'_>) -> bool| -> Vec<usize> {
+        findings.iter().enumerate().filter(|(_, finding)| is_meant(finding)).map(|(place, _)| place).collect()
+    };
+    let mut candidates = places(&is_meant);
     if candidates.is_empty() && args.namespace.is_none() {
-        candidates = plan.findings.iter().filter(|finding| finding.id.contains(&asked)).collect();
+        candidates = places(&|finding| finding.id.contains(&asked));
     }
     match candidates.as_slice() {
-        [one] => Ok(one),
-        [] => Err(no_match(plan, &args.finding)),
-        many => Err(several_match(many, &args.finding)),
+        [one] => Ok(*one),
+        [] => Err(no_match(findings, &args.finding)),
+        many => Err(several_match(many.iter().map(|place| findings[*place].id).collect(), &args.finding)),
     }
 }
 
 /// The text with `ibm:<alias>` written as `ibm:<account number>`, as finding ids have it.
-fn with_account_numbers(plan: &Plan, asked: &str) -> String {
+fn with_account_numbers<F>(plan: &Plan<F>, asked: &str) -> String {
     let accounts = plan.targets.iter().filter(|target| !target.identity.account.is_empty());
     let written = accounts.filter_map(|target| {
         let (cloud, _) = target.cluster.split_once(':')?;
@@ -103,11 +141,6 @@ fn with_account_numbers(plan: &Plan, asked: &str) -> String {
         is_whole.then(|| format!("{}{cloud}:{}{after}", &asked[..place], target.identity.account))
     });
     written.into_iter().next().unwrap_or_else(|| asked.to_owned())
-}
-
-fn finding_of_action<'p>(plan: &'p Plan, id: &str) -> Option<&'p Finding> {
-    plan.actions.iter().any(|action| action.id == id).then_some(())?;
-    plan.findings.iter().find(|finding| finding.actions.iter().any(|action| action == id))
 }
 
 /// An object as kubectl spells it: `secret/NAME`, `secrets/NAME`, `cm/NAME`, `machinesets.machine.openshift.io/NAME`.
@@ -133,8 +166,7 @@ impl Spelled {
         Some(Self { kind, group, name: name.to_owned() })
     }
 
-    fn matches(&self, finding: &Finding) -> bool {
-        let subject = &finding.subject;
+    fn matches(&self, subject: &ObjectRef) -> bool {
         let group = subject.api_version.split_once('/').map(|(group, _)| group);
         let kind = subject.kind.to_ascii_lowercase();
         let is_kind = self.kind == kind || plurals(&kind).contains(&self.kind);
@@ -148,8 +180,8 @@ fn plurals(kind: &str) -> [String; 3] {
     [format!("{kind}s"), format!("{kind}es"), format!("{stem}ies")]
 }
 
-fn no_match(plan: &Plan, asked: &str) -> CliError {
-    let nearest = trueup_fleet::connect::nearest_names(asked, plan.findings.iter().map(|finding| finding.id.as_str()));
+fn no_match(findings: &[Named<'_>], asked: &str) -> CliError {
+    let nearest = trueup_fleet::connect::nearest_names(asked, findings.iter().map(|finding| finding.id));
     let hint = match nearest.is_empty() {
         true => "there are no findings; see trueup plan".to_owned(),
         false => format!("similar ids: {}", nearest.join(", ")),
@@ -157,8 +189,8 @@ fn no_match(plan: &Plan, asked: &str) -> CliError {
     CliError::usage(DOING, format!("no finding matches \"{asked}\""), hint)
 }
 
-fn several_match(many: &[&Finding], asked: &str) -> CliError {
-    let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|finding| finding.id.as_str()).collect();
+fn several_match(many: Vec<&str>, asked: &str) -> CliError {
+    let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).copied().collect();
     if many.len() > CANDIDATES_MAX {
         names.push("...");
     }
@@ -194,7 +226,7 @@ mod tests {
             ("secret/", &secret, false),
         ];
         for (text, finding, expected) in cases {
-            let found = Spelled::parse(text).is_some_and(|spelled| spelled.matches(finding));
+            let found = Spelled::parse(text).is_some_and(|spelled| spelled.matches(&finding.subject));
             assert_eq!(found, expected, "case: {text} for {}", finding.subject.kind);
         }
         assert!(plurals("policy").contains(&"policies".to_owned()));

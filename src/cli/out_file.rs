@@ -1,7 +1,7 @@
 //! Writes a file with mode 600 atomically.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -15,6 +15,17 @@ use trueup_core::engine::text::Printable;
 /// # Errors
 /// The reason, as one line.
 pub fn write_private(path: &Path, text: &Printable) -> Result<(), String> {
+    write_private_parts(path, |write| write(text))
+}
+
+/// The same for a text that is made in parts.
+///
+/// # Errors
+/// As [`write_private`].
+pub fn write_private_parts(
+    path: &Path,
+    parts: impl FnOnce(&mut dyn FnMut(&Printable) -> std::io::Result<()>) -> std::io::Result<()>,
+) -> Result<(), String> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => return Err("it is a symbolic link, which is not followed".to_owned()),
         Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
@@ -22,7 +33,7 @@ pub fn write_private(path: &Path, text: &Printable) -> Result<(), String> {
     }
     let name = path.file_name().ok_or("it names no file")?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = write_draft(&draft, text).and_then(|()| fs::rename(&draft, path));
+    let written = write_draft(&draft, parts).and_then(|()| fs::rename(&draft, path));
     written.map_err(|error| {
         // A failure to remove the draft is not reported: the first error matters.
         let _ = fs::remove_file(&draft);
@@ -30,11 +41,15 @@ pub fn write_private(path: &Path, text: &Printable) -> Result<(), String> {
     })
 }
 
-fn write_draft(draft: &Path, text: &str) -> std::io::Result<()> {
+fn write_draft(
+    draft: &Path,
+    parts: impl FnOnce(&mut dyn FnMut(&Printable) -> std::io::Result<()>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     // `create_new` follows no link and opens no existing file.
-    let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    let file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
+    let mut file = BufWriter::new(file);
+    parts(&mut |part| file.write_all(part.as_bytes()))?;
+    file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
 }
 
 #[cfg(test)]

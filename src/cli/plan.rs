@@ -6,68 +6,94 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
 use super::error::CliError;
 use super::fleet::{self, CheckFilter};
-use super::out_file::write_private;
+use super::out_file::{write_private, write_private_parts};
 use super::output::{self, Matches, Page};
-use super::terminal::print;
+use super::terminal::{print, print_parts};
 use super::watch::{self, Location};
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, plan_exit};
+use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, StreamedPlan, plan_exit};
 use trueup_fleet::live::Update;
-use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Planned, Session};
+use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Session};
 
 const DOING: &str = "plan";
 
-/// A plan, and how completely the fleet was read.
-pub struct Made {
+/// A fleet that was observed for a plan.
+pub struct Observed {
     pub fleet: Fleet,
     pub updates: mpsc::Receiver<Update>,
-    pub planned: Planned,
+    pub request: PlanRequest,
+    /// How completely it was read.
     pub reading: InputReading,
 }
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
-    let made = make(context, &args).await?;
-    show(context, &args, made, Location::Kubeconfig).await
+    let observed = observe(context, &args).await?;
+    show(context, &args, observed, Location::Kubeconfig).await
 }
 
-/// Prints a plan, and watches when that was asked for.
+/// Makes and prints a plan, and watches when that was asked for.
 ///
 /// # Errors
-/// The plan cannot be written to its file.
-pub async fn show(context: &Context, args: &PlanArgs, made: Made, location: Location) -> Result<u8, CliError> {
-    let Made { fleet, updates, mut planned, reading } = made;
-    if args.out.is_some() || args.format == PlanFormat::Json {
-        planned.plan = marked(context, fleet.session(), planned.plan);
-    }
-    if let Some(path) = &args.out {
-        save(context, path, &planned.plan)?;
-    }
-    let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
-    let page = page(context, &planned, matches);
-    let text = match args.format {
-        PlanFormat::Table => output::table(&page),
-        PlanFormat::Json => planned.plan.file_text().into(),
-        PlanFormat::Markdown => output::markdown(&page).into(),
-        PlanFormat::Csv => output::csv(&page).into(),
+/// The plan cannot be made or written.
+pub async fn show(context: &Context, args: &PlanArgs, observed: Observed, location: Location) -> Result<u8, CliError> {
+    let failed = |error: OperateError| CliError::operate(DOING, &error);
+    let Observed { fleet, updates, request, reading } = observed;
+    let mut printed = match args.watch {
+        true => watch::current_states(&fleet).await.map_err(failed)?,
+        false => watch::Printed::new(),
     };
-    note_unmatched_selection(context, args, &planned.plan);
-    let printed = watch::current_states(&fleet).await.map_err(|error| CliError::operate(DOING, &error))?;
-    print(&Printable::styled(&text))?;
+    let (own_context, own_args, session) = (context.clone(), args.clone(), fleet.session().clone());
+    let write = move |plan: StreamedPlan<'_>, now: Timestamp| {
+        let rows = plan.findings.rows.iter().filter(|_| own_args.watch);
+        // What the plan shows, where the fleet changed since the states were read.
+        printed.extend(rows.map(|row| (row.subject.clone(), (row.judgement.state, row.judgement.verdict))));
+        let code = write(&own_context, &own_args, &session, plan, now, reading)?;
+        Ok::<_, CliError>((code, printed))
+    };
+    let (code, printed) = fleet.plan_streamed(request, write).await.map_err(failed)??;
     if args.watch {
         return watch::run(context, location, fleet, printed, updates).await;
     }
-    Ok(plan_exit(&planned.plan, reading).code())
+    Ok(code)
+}
+
+/// Writes a plan to its file and to stdout. Returns the exit code.
+fn write(
+    context: &Context,
+    args: &PlanArgs,
+    session: &Session,
+    mut plan: StreamedPlan<'_>,
+    now: Timestamp,
+    reading: InputReading,
+) -> Result<u8, CliError> {
+    if args.out.is_some() || args.format == PlanFormat::Json {
+        plan = marked(context, session, plan);
+    }
+    if let Some(path) = &args.out {
+        let written = write_private_parts(path, |write| plan.write_file_text(write));
+        report_saved(context, path, &plan.id, written)?;
+    }
+    note_unmatched_selection(context, args, &plan);
+    let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
+    let page = Page { plan: &plan, now, zone: context.zone(), terminal: context.terminal, matches };
+    match args.format {
+        PlanFormat::Table => print(&Printable::styled(&output::table(&page)))?,
+        PlanFormat::Json => print_parts(|write| plan.write_file_text(write))?,
+        PlanFormat::Markdown => print_parts(|write| output::markdown(&page, write))?,
+        PlanFormat::Csv => print_parts(|write| output::csv(&page, write))?,
+    };
+    Ok(plan_exit(&plan, reading).code())
 }
 
 /// A plan with the mark of the state folder.
-pub fn marked(context: &Context, session: &Session, plan: Plan) -> Plan {
+pub fn marked<F>(context: &Context, session: &Session, plan: Plan<F>) -> Plan<F> {
     match session.mark_key() {
         Ok(key) => plan.marked(&key),
         Err(error) => {
@@ -82,31 +108,39 @@ pub fn marked(context: &Context, session: &Session, plan: Plan) -> Plan {
 /// # Errors
 /// The file cannot be written.
 pub fn save(context: &Context, path: &Path, plan: &Plan) -> Result<(), CliError> {
-    write_private(path, &plan.file_text()).map_err(|cause| {
+    report_saved(context, path, &plan.id, write_private(path, &plan.file_text()))
+}
+
+fn report_saved(context: &Context, path: &Path, id: &str, written: Result<(), String>) -> Result<(), CliError> {
+    written.map_err(|cause| {
         let hint = "name a file in a folder you can write to";
         CliError::failed(format!("--out {}", path.display()), cause, hint)
     })?;
-    context.note(&format!("plan {} written to {}", plan.id, path.display()));
+    context.note(&format!("plan {id} written to {}", path.display()));
     Ok(())
 }
 
-/// Connects, observes and builds the plan.
+/// Connects and observes what a plan needs.
 ///
 /// # Errors
 /// The configuration or the fleet cannot be used, or a filter matches nothing.
-pub async fn make(context: &Context, args: &PlanArgs) -> Result<Made, CliError> {
+pub async fn observe(context: &Context, args: &PlanArgs) -> Result<Observed, CliError> {
     let config = context.config()?;
     let enabled: BTreeSet<String> = config.domains.0.iter().map(|check| check.name().0.to_owned()).collect();
     let filter = CheckFilter::of(globs("--domain", &args.domains, &enabled)?);
     let (fleet, updates) = fleet::start(context, config, filter).await?;
-    make_of(fleet, updates, args).await
+    observe_fleet(fleet, updates, args).await
 }
 
-/// Observes a fleet and builds the plan.
+/// Observes what a plan of this fleet needs.
 ///
 /// # Errors
 /// A filter matches nothing.
-pub async fn make_of(fleet: Fleet, updates: mpsc::Receiver<Update>, args: &PlanArgs) -> Result<Made, CliError> {
+pub async fn observe_fleet(
+    fleet: Fleet,
+    updates: mpsc::Receiver<Update>,
+    args: &PlanArgs,
+) -> Result<Observed, CliError> {
     let failed = |error: OperateError| CliError::operate(DOING, &error);
     let settle: Duration = args.settle.unwrap_or_else(|| fleet.session().settings.settle());
     let observed = fleet.observe(settle).await.map_err(failed)?;
@@ -117,8 +151,7 @@ pub async fn make_of(fleet: Fleet, updates: mpsc::Receiver<Update>, args: &PlanA
     };
     let valid_for = valid_for(args, fleet.session())?;
     let request = PlanRequest { scope, deletes_max: args.max_deletes, settle, valid_for, probes };
-    let planned = fleet.plan(request).await.map_err(failed)?;
-    Ok(Made { fleet, updates, planned, reading: observed.reading })
+    Ok(Observed { fleet, updates, request, reading: observed.reading })
 }
 
 /// `--valid-for`, within `[safety] plan_ttl_max`.
@@ -130,13 +163,6 @@ fn valid_for(args: &PlanArgs, session: &Session) -> Result<Option<SignedDuration
         true => Err(CliError::usage("--valid-for", format!("{span:#} is more than plan_ttl_max, {most:#}"), "")),
         false => Ok(Some(span)),
     }
-}
-
-/// How the plan is shown.
-pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Page<'p> {
-    let zone = context.zone();
-    let created = planned.created.clone();
-    Page { plan: &planned.plan, created, now: planned.now, zone, terminal: context.terminal, matches }
 }
 
 /// The part the user wants to see. A filter that matches nothing is a mistake: "all match" would be the wrong answer.
@@ -158,8 +184,8 @@ fn selected_verdicts(asked: &[String]) -> Result<Vec<Glob>, CliError> {
 }
 
 /// Notes the patterns of `--select` that no finding has: a misspelt verdict selects nothing.
-fn note_unmatched_selection(context: &Context, args: &PlanArgs, plan: &Plan) {
-    let verdicts: BTreeSet<&str> = plan.findings.iter().map(|finding| finding.verdict.as_str()).collect();
+fn note_unmatched_selection(context: &Context, args: &PlanArgs, plan: &StreamedPlan<'_>) {
+    let verdicts: BTreeSet<&str> = plan.findings.rows.iter().map(|row| row.judgement.verdict).collect();
     for text in &args.select {
         let is_found = Glob::parse(text).is_ok_and(|glob| verdicts.iter().any(|verdict| glob.matches(verdict)));
         if !is_found {

@@ -4,15 +4,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
 use super::args::{PlanFormat, ShowArgs};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{self, Matches, Page};
-use super::terminal::print;
+use super::terminal::{print, print_parts};
 use super::{apply, fleet};
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Chosen, ForeignPlan, Plan, Provenance};
@@ -24,7 +22,7 @@ const NOT_APPLICABLE: u8 = 3;
 
 pub async fn run(context: &Context, args: &ShowArgs) -> Result<u8, CliError> {
     let plan = apply::read(DOING, &args.file)?;
-    print(&Printable::styled(&text(context, args.format, &plan)))?;
+    show(context, args.format, &plan)?;
     let obstacles = obstacles(context, plan).await?;
     if obstacles.is_empty() {
         context.note("plan can be applied");
@@ -34,16 +32,17 @@ pub async fn run(context: &Context, args: &ShowArgs) -> Result<u8, CliError> {
     Ok(NOT_APPLICABLE)
 }
 
-fn text(context: &Context, format: PlanFormat, plan: &Plan) -> String {
+fn show(context: &Context, format: PlanFormat, plan: &Plan) -> Result<(), CliError> {
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
     let (now, zone) = (Timestamp::now(), context.zone());
-    let page = Page { plan, created: BTreeMap::new(), now, zone, terminal: context.terminal, matches };
+    let page = Page { plan, now, zone, terminal: context.terminal, matches };
     match format {
-        PlanFormat::Table => output::table(&page),
-        PlanFormat::Json => plan.file_text().into(),
-        PlanFormat::Markdown => output::markdown(&page).into(),
-        PlanFormat::Csv => output::csv(&page).into(),
-    }
+        PlanFormat::Table => print(&Printable::styled(&output::table(&page)))?,
+        PlanFormat::Json => print(&plan.file_text())?,
+        PlanFormat::Markdown => print_parts(|write| output::markdown(&page, write))?,
+        PlanFormat::Csv => print_parts(|write| output::csv(&page, write))?,
+    };
+    Ok(())
 }
 
 /// What stands in the way of applying a plan, a line each.

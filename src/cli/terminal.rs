@@ -144,7 +144,26 @@ pub fn print(text: &Printable) -> Result<Reader, CliError> {
 /// As [`print`].
 pub fn print_exact(text: &str) -> Result<Reader, CliError> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    reader_after(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Bytes of a document that are passed on together: a pipe takes as many.
+const PART_BYTES: usize = 64 * 1024;
+
+/// Writes a document that is made in parts.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_parts(
+    parts: impl FnOnce(&mut dyn FnMut(&Printable) -> std::io::Result<()>) -> std::io::Result<()>,
+) -> Result<Reader, CliError> {
+    let mut stdout = std::io::BufWriter::with_capacity(PART_BYTES, std::io::stdout().lock());
+    let written = parts(&mut |part| stdout.write_all(part.as_bytes()));
+    reader_after(written.and_then(|()| stdout.flush()))
+}
+
+fn reader_after(written: std::io::Result<()>) -> Result<Reader, CliError> {
+    match written {
         Ok(()) => Ok(Reader::Open),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Reader::Closed),
         Err(error) => Err(CliError::failed("writing to stdout", error.to_string(), "free some space")),

@@ -6,12 +6,22 @@ use trueup_core::engine::text::{Charset, Printable, printable};
 
 /// Renders a header and rows of as many cells.
 pub fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Printable {
-    let mut text = header.join(",") + "\n";
-    for row in rows {
-        text.push_str(&row.map(|text| cell(&text)).join(","));
-        text.push('\n');
+    let mut text = String::from(self::header(&header));
+    for cells in rows {
+        text.push_str(&row(&cells));
     }
     Printable::lines(&text)
+}
+
+/// Renders the line of titles.
+pub fn header(titles: &[&str]) -> Printable {
+    Printable::line(&titles.join(",")).ended()
+}
+
+/// Renders the line of one row.
+pub fn row(cells: &[impl AsRef<str>]) -> Printable {
+    let cells: Vec<String> = cells.iter().map(|text| cell(text.as_ref())).collect();
+    Printable::line(&cells.join(",")).ended()
 }
 
 /// First characters of a formula; the last four are their full-width forms.

@@ -39,7 +39,7 @@ const PURE: &[&str] = &[
 const IO: &[&str] = &[
     "crates/core/src/engine/journal/",
     "crates/core/src/engine/vault/",
-    "crates/checks/src/judgements/explain.rs",
+    "crates/core/src/engine/in_order.rs",
     "crates/core/src/engine/mark.rs",
     "crates/core/src/files.rs",
     "src/console/terminal/",

@@ -191,6 +191,9 @@ pub trait RuledSubject {
 
     fn explanation(&self) -> Explanation;
 
+    /// Whether its explanation has a remedy: cheaper than the explanation.
+    fn has_remedy(&self) -> bool;
+
     /// The values of the check's own columns, in their order.
     fn cells(&self) -> Vec<Cell>;
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, interested_by_touch, woken_with_host};
 use crate::managed_elsewhere;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 /// One check, as it is written. Each is a [`Check`].
@@ -99,6 +99,11 @@ pub trait CheckRules: Send + Sync + Sized {
 
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation;
 
+    /// The remedy of the explanation. A check that can derive it alone does so: it is asked for every subject of a fleet.
+    fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
+        Self::explanation(ruled).remedy
+    }
+
     fn cells(_ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
         Vec::new()
     }
@@ -179,6 +184,10 @@ impl<C: CheckRules> RuledSubject for Ruled<'_, '_, C> {
         let mut explanation = C::explanation(self);
         managed_elsewhere::explain(&mut explanation, self.id, self.contexts.view);
         explanation
+    }
+
+    fn has_remedy(&self) -> bool {
+        !C::remedy(self).is_empty()
     }
 
     fn cells(&self) -> Vec<Cell> {

@@ -85,9 +85,10 @@ impl FreshWorld for Fleet {
     ) -> Result<T, OperateError> {
         let backup = backup_check(Fleet::session(self));
         let question = move |live: &Live| {
-            let conditions = Conditions { backup, ..conditions(live) };
-            let (judgements, checks) = (live.judgements(), live.domains());
-            question(&WorldNow { view: live.view(), judgements, checks, conditions })
+            let (view, judgements, checks) = (live.view(), live.judgements(), live.domains());
+            let held = judgements.held_for(view);
+            let conditions = Conditions { backup, held, ..conditions(live) };
+            question(&WorldNow { view, judgements, checks, conditions })
         };
         Fleet::ask(self, question).await
     }

@@ -12,7 +12,7 @@ use crate::error::OperateError;
 use crate::event::{Event, Notice};
 use crate::fleet::Fleet;
 use crate::session::Session;
-use trueup_checks::judgements::explained;
+use trueup_checks::judgements::remedied;
 use trueup_core::engine::vault::check_possible;
 use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Verb};
 use trueup_core::world::{ClockSkew, ClusterName, Gap, GapCause, Link, View};
@@ -68,7 +68,7 @@ impl Fleet {
             return Ok(Observed { reading: recording.reading, late: Vec::new() });
         }
         let mut late = self.wait_listed().await?;
-        if !settle.is_zero() && self.ask(|live| judged(live).iter().any(proposes_delete)).await? {
+        if !settle.is_zero() && self.ask(|live| with_remedy(live).iter().any(proposes_delete)).await? {
             tokio::time::sleep(settle).await;
             late = self.wait_with_progress(AskAfter::Resync).await?;
         }
@@ -171,7 +171,7 @@ fn excessive_skews(live: &Live) -> Vec<(ClusterName, ClockSkew)> {
     skews.filter(|(_, skew)| skew.is_excessive()).collect()
 }
 
-/// What the clusters add to the gates, except permissions, which have to be asked for.
+/// What the clusters add to the gates, except permissions, which have to be asked for, and how long verdicts have held.
 pub(crate) fn conditions(live: &Live) -> Conditions {
     let mut conditions = Conditions::at(Timestamp::now());
     for cluster in live.view().clusters() {
@@ -186,7 +186,6 @@ pub(crate) fn conditions(live: &Live) -> Conditions {
         }
         conditions.clocks.extend(live.clock(&cluster.name).map(|skew| (cluster.name.clone(), skew)));
     }
-    conditions.held = live.judgements().held_for(live.view());
     conditions
 }
 
@@ -232,9 +231,9 @@ fn is_loss(gap: &Gap) -> bool {
     }
 }
 
-/// Every subject, judged and explained.
-pub fn judged(live: &Live) -> Vec<Judged> {
-    explained(live.judgements(), live.domains(), live.view())
+/// Every subject with a remedy, judged and explained.
+pub fn with_remedy(live: &Live) -> Vec<Judged> {
+    remedied(live.judgements(), live.domains(), live.view(), |_| false).judged
 }
 
 fn proposes_delete(judged: &Judged) -> bool {

@@ -1,24 +1,26 @@
 //! Making plans: one way for every front end.
 //!
 //! Invariants: a plan is built from one state of the fleet; permissions are asked before, and everything is judged again
-//! when the fleet changed meanwhile.
+//! when the fleet changed meanwhile. Only subjects with a remedy are held with their explanation ([decision 0030]).
+//!
+//! [decision 0030]: ../../../docs/decisions/0030-findings-are-streamed.md
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::OperateError;
 use crate::fleet::Fleet;
-use crate::observe::{backup_check, conditions, judged};
+use crate::observe::{backup_check, conditions};
 use crate::probe::{self, Probes};
 use crate::session::Session;
 use crate::state::read_kill_switch;
 use crate::{access, own_login, tombstones};
+use trueup_checks::judgements::{Explainer, Remedied, remedied};
 use trueup_core::engine::{
-    AcceptRule, AccessAnswers, Conditions, GateName, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, Tombstone,
-    build,
+    AcceptRule, AccessAnswers, Conditions, GateName, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly,
+    StreamedPlan, SubjectId, Tombstone, Unexplained, build, build_streamed,
 };
 use trueup_core::world::{Cluster, ClusterSource, View};
 use trueup_fleet::live::Live;
@@ -37,26 +39,16 @@ pub struct PlanRequest {
     pub probes: Probes,
 }
 
-/// A plan, with what is needed to show it.
-#[derive(Debug, Clone)]
-pub struct Planned {
-    pub plan: Plan,
-    /// When the objects of findings were created, by finding.
-    pub created: BTreeMap<String, Timestamp>,
-    /// The time the plan was made for.
-    pub now: Timestamp,
-}
-
 impl Fleet {
     /// Makes a plan from what is known. Where a delete waits for settling or a list is incomplete, everything is listed
     /// again first.
     ///
     /// # Errors
     /// The loop has ended, or what was judged cannot be written as a plan.
-    pub async fn plan_settled(&self, request: PlanRequest) -> Result<Planned, OperateError> {
+    pub async fn plan_settled(&self, request: PlanRequest) -> Result<Plan, OperateError> {
         let first = self.plan(request.clone()).await?;
         let gates = [GateName::Settling, GateName::NotComplete];
-        let mut blocked = first.plan.actions.iter().flat_map(|action| &action.blocked_by);
+        let mut blocked = first.actions.iter().flat_map(|action| &action.blocked_by);
         if !blocked.any(|blocked| gates.contains(&blocked.gate)) {
             return Ok(first);
         }
@@ -68,53 +60,86 @@ impl Fleet {
     ///
     /// # Errors
     /// The loop has ended, or what was judged cannot be written as a plan.
-    pub async fn plan(&self, request: PlanRequest) -> Result<Planned, OperateError> {
+    pub async fn plan(&self, request: PlanRequest) -> Result<Plan, OperateError> {
+        self.build_from(request, |input| Ok(build(input)?)).await
+    }
+
+    /// Makes the same plan for writing, and returns what `write` does. The fleet does not change meanwhile: `write` runs in
+    /// its loop.
+    ///
+    /// # Errors
+    /// As [`Self::plan`].
+    pub async fn plan_streamed<T: Send + 'static>(
+        &self,
+        request: PlanRequest,
+        write: impl FnOnce(StreamedPlan<'_>, Timestamp) -> T + Send + 'static,
+    ) -> Result<T, OperateError> {
+        self.build_from(request, |input| Ok(write(build_streamed(input)?, input.conditions.now))).await
+    }
+
+    async fn build_from<T: Send + 'static>(
+        &self,
+        request: PlanRequest,
+        build: impl FnOnce(&PlanInput<'_>) -> Result<T, OperateError> + Send + 'static,
+    ) -> Result<T, OperateError> {
         let is_recording = self.ask(Live::is_still).await?;
         let stones = match is_recording {
             true => Vec::new(),
             false => tombstones::read(self.session(), Timestamp::now()),
         };
-        let (scope, asked_stones) = (request.scope.clone(), stones.clone());
+        let (asked, asked_stones) = (request.clone(), stones.clone());
         let asked = move |live: &Live| {
-            let judged = judged_with(live, &asked_stones);
-            let covered = judged.iter().filter(|one| scope.covers(&one.subject));
-            (access::questions(live, covered), judged, live.generation())
+            let remedied = remedied_with(live, &asked, &asked_stones);
+            let covered = remedied.judged.iter().filter(|one| asked.scope.covers(&one.subject));
+            (access::questions(live, covered), remedied, live.generation())
         };
         let (questions, first, generation) = self.ask(asked).await?;
         let access = access::ask(questions).await;
         let fleet = self.clone();
-        let build = move |live: &Live| {
-            let judged = if live.generation() == generation { first } else { judged_with(live, &stones) };
-            fleet.build(live, &request, judged, access)
+        let built = move |live: &Live| {
+            let is_current = live.generation() == generation;
+            let remedied = if is_current { first } else { remedied_with(live, &request, &stones) };
+            fleet.build_now(live, &request, remedied, access, build)
         };
-        self.ask(build).await?
+        self.ask(built).await?
     }
 
-    fn build(
+    fn build_now<T>(
         &self,
         live: &Live,
         request: &PlanRequest,
-        mut judged: Vec<Judged>,
+        mut remedied: Remedied,
         access: AccessAnswers,
-    ) -> Result<Planned, OperateError> {
-        probe::add(&mut judged, &request.probes);
+        build: impl FnOnce(&PlanInput<'_>) -> Result<T, OperateError>,
+    ) -> Result<T, OperateError> {
+        probe::add(&mut remedied.judged, &request.probes);
+        // One view for all: explanations say how long something is good for, and id and text need the same ones.
+        let (view, judgements) = (live.view(), live.judgements());
+        let explain = Explainer { domains: live.domains(), view };
+        let others = remedied.others(judgements);
         let found = match live.is_still() {
             // Being a snapshot is not a gate.
-            true => Conditions::at(live.view().now),
-            false => Conditions { access, backup: backup_check(self.session()), ..conditions(live) },
+            true => Conditions::at(view.now),
+            false => Conditions {
+                access,
+                backup: backup_check(self.session()),
+                held: judgements.held_for_some(view, remedied.judged.iter().map(|one| &one.subject)),
+                ..conditions(live)
+            },
         };
-        let now = found.now;
-        let plan = build_plan(self.session(), request, &self.accepted(), &judged, live.view(), found)?;
-        let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?)));
-        Ok(Planned { plan, created: created.collect(), now })
+        let unexplained = Unexplained { subjects: &others, explain: &explain };
+        let judged = (remedied.judged.as_slice(), unexplained);
+        with_input(self.session(), request, &self.accepted(), judged, view, found, build)
     }
 }
 
-/// Every subject, judged and explained, with the tombstones of this machine.
-fn judged_with(live: &Live, stones: &[Tombstone]) -> Vec<Judged> {
-    let mut judged = judged(live);
-    tombstones::add(&mut judged, stones, live.view());
-    judged
+/// Every subject, explained where a remedy, a probe or a tombstone needs it, with the tombstones of this machine.
+fn remedied_with(live: &Live, request: &PlanRequest, stones: &[Tombstone]) -> Remedied {
+    let is_needed =
+        |subject: &SubjectId| request.probes.contains_key(subject) || stones.iter().any(|stone| stone.is_of(subject));
+    let mut remedied = remedied(live.judgements(), live.domains(), live.view(), is_needed);
+    tombstones::add(&mut remedied.judged, stones, live.view());
+    remedied
 }
 
 /// Builds a plan from what was judged and what the clusters add to the gates.
@@ -129,6 +154,7 @@ pub fn build_plan(
     view: View<'_>,
     found: Conditions,
 ) -> Result<Plan, OperateError> {
+    let judged = (judged, Unexplained::NONE);
     with_input(session, request, accepted, judged, view, found, |input| Ok(build(input)?))
 }
 
@@ -137,7 +163,7 @@ pub(crate) fn with_input<T>(
     session: &Session,
     request: &PlanRequest,
     accepted: &[AcceptRule],
-    judged: &[Judged],
+    (judged, unexplained): (&[Judged], Unexplained<'_>),
     view: View<'_>,
     found: Conditions,
     build: impl FnOnce(&PlanInput<'_>) -> T,
@@ -148,9 +174,11 @@ pub(crate) fn with_input<T>(
         own_login::look(session, judged, view, &mut conditions);
         own_login::tell(shown.to_mut(), &conditions);
     }
+    let subjects = || judged.iter().map(|one| &one.subject).chain(unexplained.subjects.iter().map(|(id, _)| *id));
     build(&PlanInput {
         judged: &shown,
-        clusters: view.clusters().filter(|cluster| is_target(cluster, judged, &request.scope)).collect(),
+        unexplained,
+        clusters: view.clusters().filter(|cluster| is_target(cluster, subjects(), &request.scope)).collect(),
         observed: Observed::all(view),
         accepted,
         scope: &request.scope,
@@ -159,15 +187,13 @@ pub(crate) fn with_input<T>(
 }
 
 /// Whether a member is a target of the plan. The user's own kubeconfig files are one only with a finding in scope.
-fn is_target(member: &Cluster, judged: &[Judged], scope: &PlanScope) -> bool {
+fn is_target<'s>(member: &Cluster, mut subjects: impl Iterator<Item = &'s SubjectId>, scope: &PlanScope) -> bool {
     match member.source {
         ClusterSource::Kubeconfig { .. }
         | ClusterSource::Hosted { .. }
         | ClusterSource::Snapshot
         | ClusterSource::Cloud { .. } => true,
-        ClusterSource::Local => {
-            judged.iter().any(|one| one.subject.cluster == member.name && scope.covers(&one.subject))
-        }
+        ClusterSource::Local => subjects.any(|subject| subject.cluster == member.name && scope.covers(subject)),
     }
 }
 

@@ -20,8 +20,8 @@ use crate::tombstones;
 use trueup_core::engine::executor::{Recheck, ReferenceScan};
 use trueup_core::engine::{
     AccessAnswers, AccessQuestion, Action, Blocked, Current, Difference, Explanation, FreshPlan, GateName, Judged,
-    ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone, UndoPlan, access_questions,
-    build_fresh, recheck, scan_reference,
+    ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone, UndoPlan, Unexplained,
+    access_questions, build_fresh, recheck, scan_reference,
 };
 use trueup_core::world::{ClusterIdentity, ClusterName, CollectionId, Completeness, Gap, GapCause, Scope};
 
@@ -126,7 +126,8 @@ impl<W: FreshWorld> Rechecker<W> {
             found.access = access;
             let gap = Gap::new(GapCause::Silent, "not listed again in time");
             let unknown = Completeness::Unknown { gap };
-            with_input(&session, &request, &accepted, &judged, now.view, found, |input| {
+            let judged = (judged.as_slice(), Unexplained::NONE);
+            with_input(&session, &request, &accepted, judged, now.view, found, |input| {
                 let mut input = trueup_core::engine::PlanInput {
                     observed: input.observed.clone(),
                     clusters: input.clusters.clone(),

@@ -25,8 +25,8 @@ use trueup_operate::{
 pub async fn plan(fleet: &Fleet, target: PlanTarget) -> Result<Plan, String> {
     let settle = fleet.session().settings.settle();
     let request = PlanRequest { scope: scope(target), settle, ..PlanRequest::default() };
-    let planned = fleet.plan_settled(request).await.map_err(|error| message(&error))?;
-    Ok(marked(fleet, planned.plan))
+    let plan = fleet.plan_settled(request).await.map_err(|error| message(&error))?;
+    Ok(marked(fleet, plan))
 }
 
 /// The plan scope of a target.

@@ -2,36 +2,46 @@
 
 use std::collections::BTreeMap;
 
-use super::Page;
 use super::vocabulary::would_run;
-use crate::render::csv::table;
+use super::{FindingSource, Page};
+use crate::render::csv::{header, row};
 use trueup_core::engine::text::Printable;
+use trueup_core::engine::{Action, Finding};
 
 const HEADER: [&str; 11] =
     ["id", "domain", "cluster", "kind", "namespace", "name", "state", "verdict", "codes", "summary", "actions"];
 
-/// Renders the rows under their header.
-pub fn csv(page: &Page<'_>) -> Printable {
-    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
-    for action in &page.plan.actions {
+/// Passes the header and the rows to `write`.
+///
+/// # Errors
+/// That of `write`.
+pub fn csv<F: FindingSource, E>(
+    page: &Page<'_, F>,
+    mut write: impl FnMut(&Printable) -> Result<(), E>,
+) -> Result<(), E> {
+    let line = |action: &Action| {
         let note = if would_run(action) { "" } else { " (not selected or blocked)" };
-        lines.insert(&action.id, format!("{} {}{note}", action.id, action.verb().as_str()));
-    }
-    let rows = page.plan.findings.iter().map(|finding| {
-        let actions: Vec<String> = finding.actions.iter().filter_map(|id| lines.remove(id.as_str())).collect();
-        [
-            finding.id.clone(),
-            finding.domain.clone(),
-            finding.cluster.clone(),
-            finding.subject.kind.clone(),
-            finding.subject.namespace.clone().unwrap_or_default(),
-            finding.subject.name.clone(),
-            finding.state.as_str().to_owned(),
-            finding.verdict.clone(),
-            finding.codes.join(" "),
-            finding.summary.clone(),
-            actions.join("; "),
-        ]
-    });
-    table(HEADER, rows)
+        format!("{} {}{note}", action.id, action.verb().as_str())
+    };
+    let lines: BTreeMap<&str, String> =
+        page.plan.actions.iter().map(|action| (action.id.as_str(), line(action))).collect();
+    let cells = |finding: Finding, _| {
+        let actions: Vec<&str> =
+            finding.actions.iter().filter_map(|id| Some(lines.get(id.as_str())?.as_str())).collect();
+        row(&[
+            &finding.id,
+            &finding.domain,
+            &finding.cluster,
+            &finding.subject.kind,
+            finding.subject.namespace.as_deref().unwrap_or_default(),
+            &finding.subject.name,
+            finding.state.as_str(),
+            &finding.verdict,
+            &finding.codes.join(" "),
+            &finding.summary,
+            &actions.join("; "),
+        ])
+    };
+    write(&header(&HEADER))?;
+    page.plan.findings.each(|_| true, cells, |row| write(&row))
 }

@@ -1,5 +1,6 @@
 //! One finding in full.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Page;
@@ -10,13 +11,13 @@ use trueup_core::engine::text::printable_json;
 use trueup_core::engine::{Action, Finding};
 
 /// Renders the finding as text.
-pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {
+pub fn explain_text<F>(page: &Page<'_, F>, finding: &Finding, created: Option<Timestamp>) -> String {
     let terminal = &page.terminal;
     let (glyph, word, style) = state_mark(finding.state, terminal);
     let dot = terminal.pick(" · ", ", ");
     let mut head = vec![terminal.paint(&format!("{glyph} {word}"), style), terminal.safe(&finding.verdict)];
     head.extend(finding.codes.iter().map(|code| terminal.safe(code)));
-    head.extend(page.created.get(&finding.id).map(|at| format!("created {} ago", age(*at, page.now))));
+    head.extend(created.map(|at| format!("created {} ago", age(at, page.now))));
     let subject = format!("{} {}", finding.subject.kind, place(&finding.subject));
     let cluster = if finding.cluster.is_empty() { String::new() } else { format!(" in {}", finding.cluster) };
     let mut lines = vec![
@@ -37,7 +38,7 @@ pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {
 }
 
 /// Renders the finding and its actions as JSON.
-pub fn explain_json(page: &Page<'_>, finding: &Finding) -> String {
+pub fn explain_json<F>(page: &Page<'_, F>, finding: &Finding) -> String {
     let answer = json!({
         "schema": "trueup/explain/v1",
         "plan": page.plan.id,
@@ -48,11 +49,11 @@ pub fn explain_json(page: &Page<'_>, finding: &Finding) -> String {
     printable_json(&text) + "\n"
 }
 
-fn actions_of<'p>(page: &Page<'p>, finding: &Finding) -> Vec<&'p Action> {
+fn actions_of<'p, F>(page: &Page<'p, F>, finding: &Finding) -> Vec<&'p Action> {
     page.plan.actions.iter().filter(|action| finding.actions.contains(&action.id)).collect()
 }
 
-fn section(page: &Page<'_>, lines: &mut Vec<String>, title: &str, content: Vec<String>) {
+fn section<F>(page: &Page<'_, F>, lines: &mut Vec<String>, title: &str, content: Vec<String>) {
     lines.push(String::new());
     lines.push(page.terminal.paint(title, Style::Title));
     let content = if content.is_empty() { vec!["nothing".to_owned()] } else { content };
@@ -65,7 +66,7 @@ fn section(page: &Page<'_>, lines: &mut Vec<String>, title: &str, content: Vec<S
 }
 
 /// A value as indented `key: value` lines.
-fn tree(page: &Page<'_>, value: &Value) -> Vec<String> {
+fn tree<F>(page: &Page<'_, F>, value: &Value) -> Vec<String> {
     match value {
         Value::Null => Vec::new(),
         Value::Object(entries) => {
@@ -77,7 +78,7 @@ fn tree(page: &Page<'_>, value: &Value) -> Vec<String> {
     }
 }
 
-fn branch(page: &Page<'_>, label: &str, value: &Value) -> Vec<String> {
+fn branch<F>(page: &Page<'_, F>, label: &str, value: &Value) -> Vec<String> {
     let label = page.terminal.safe(label);
     let mut below = tree(page, value);
     let short = below.len() == 1 && !value.is_object() && !value.is_array();
@@ -94,7 +95,7 @@ fn branch(page: &Page<'_>, label: &str, value: &Value) -> Vec<String> {
     }
 }
 
-fn evidence(page: &Page<'_>, finding: &Finding) -> Vec<String> {
+fn evidence<F>(page: &Page<'_, F>, finding: &Finding) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, evidence) in finding.evidence.iter().filter(|line| !line.is_advice()).enumerate() {
         lines.push(format!("{} {}", number + 1, page.terminal.safe(&evidence.message)));
@@ -109,7 +110,7 @@ fn evidence(page: &Page<'_>, finding: &Finding) -> Vec<String> {
     lines
 }
 
-fn remedy(page: &Page<'_>, actions: &[&Action]) -> Vec<String> {
+fn remedy<F>(page: &Page<'_, F>, actions: &[&Action]) -> Vec<String> {
     let terminal = &page.terminal;
     let mut lines = Vec::new();
     for action in actions {

@@ -3,14 +3,20 @@
 //! Invariants: text from clusters cannot start markup.
 
 use super::vocabulary::{accepted_note, place};
-use super::{Matches, Page};
+use super::{FindingSource, Page};
 use crate::render::markdown::{escaped, header, row};
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{Action, Finding, State};
+use trueup_core::engine::{Action, Finding};
 use trueup_core::world::ClusterIdentity;
 
-/// Renders the document.
-pub fn markdown(page: &Page<'_>) -> Printable {
+/// Passes the document to `write`, in parts.
+///
+/// # Errors
+/// That of `write`.
+pub fn markdown<F: FindingSource, E>(
+    page: &Page<'_, F>,
+    mut write: impl FnMut(&Printable) -> Result<(), E>,
+) -> Result<(), E> {
     let plan = page.plan;
     let mut lines = vec![
         format!("# Plan `{}`", plan.id),
@@ -34,14 +40,16 @@ pub fn markdown(page: &Page<'_>) -> Printable {
     lines.extend([String::new(), "## Actions".to_owned(), String::new()]);
     lines.extend(actions(&plan.actions));
     lines.extend([String::new(), "## Findings".to_owned()]);
-    let listed = |finding: &&Finding| finding.state != State::Match || page.matches == Matches::Listed;
-    for finding in plan.findings.iter().filter(listed) {
-        lines.extend(finding_lines(finding));
+    write(&text(&lines))?;
+    let lines_of = |finding: Finding, _| text(&finding_lines(&finding));
+    plan.findings.each(|state| page.lists(state), lines_of, |lines| write(&lines))?;
+    match plan.findings.brief().filter(|brief| !page.lists(brief.state)).count() {
+        0 => Ok(()),
+        folded => write(&text(&[String::new(), format!("As expected: {folded}.")])),
     }
-    let folded = plan.findings.iter().filter(|finding| !listed(finding)).count();
-    if folded > 0 {
-        lines.extend([String::new(), format!("As expected: {folded}.")]);
-    }
+}
+
+fn text(lines: &[String]) -> Printable {
     Printable::lines(&lines.join("\n")).ended()
 }
 

@@ -2,11 +2,16 @@
 //!
 //! Invariants: no line is wider than the terminal; nothing is cut in a pipe or file.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::blocks::{Block, Blocks, Line};
 use super::text::{padded, right, width, without_end, without_middle, wrapped};
-use super::vocabulary::{accepted_note, age, count, place, state_mark};
-use super::{Matches, Page};
+use super::vocabulary::{age, count, place, state_mark};
+use super::{FindingSource, Page};
 use crate::cli::terminal::Style;
-use trueup_core::engine::{Action, Finding, State, TargetRecord, TargetSource, short_id};
+use trueup_core::engine::{Action, Plan, State, TargetRecord, TargetSource, short_id};
 
 /// Minimum width of a name.
 const NAME_WIDTH_MIN: usize = 16;
@@ -20,84 +25,95 @@ const BELOW_INDENT: usize = 9;
 const VERB_WIDTH: usize = 8;
 
 /// Renders the table.
-pub fn table(page: &Page<'_>) -> String {
+pub fn table<F: FindingSource>(page: &Page<'_, F>) -> String {
     let plan = page.plan;
     let mut lines = vec![title(page), String::new()];
-    let columns = Columns::of(page);
+    let blocks = Blocks::of(page);
+    let columns = Columns::of(page, &blocks.lines);
+    let (actions, knowledge) = (actions_of(plan), Knowledge::by_cluster(plan));
     let mut silent = 0;
     for target in &plan.targets {
-        let block = cluster(page, target, &columns);
-        if block.is_empty() {
+        let own = blocks.of_target(target);
+        let actions = actions.get(target.cluster.as_str()).map_or(&[][..], Vec::as_slice);
+        if own.is_empty() && actions.is_empty() {
             silent += 1;
-        } else {
-            lines.extend(block);
-            lines.push(String::new());
+            continue;
         }
+        let name = page.terminal.paint(&page.terminal.safe(&target.cluster), Style::Title);
+        let known = knowledge.get(target.cluster.as_str()).map_or(String::new(), |known| known.text(page, target));
+        lines.push(format!("{name}  {}  {}{known}", target.class.as_str(), target.source.as_str()));
+        lines.extend(findings(page, &blocks.lines, &own, &columns));
+        lines.extend(actions_below(page, actions));
+        lines.push(String::new());
     }
-    let is_listed = |one: &&Finding| plan.targets.iter().any(|target| is_of(one, target));
-    let elsewhere: Vec<&Finding> = plan.findings.iter().filter(|one| !is_listed(one)).collect();
+    let elsewhere = blocks.elsewhere(&plan.targets);
     if !elsewhere.is_empty() {
         lines.push(page.terminal.paint("(no cluster)", Style::Title));
-        lines.extend(findings(page, &elsewhere, &columns));
-        let is_elsewhere = |action: &&Action| plan.targets.iter().all(|target| target.cluster != action.cluster);
+        lines.extend(findings(page, &blocks.lines, &elsewhere, &columns));
+        let named: BTreeSet<&str> = plan.targets.iter().map(|target| target.cluster.as_str()).collect();
+        let is_elsewhere = |action: &&Action| !named.contains(action.cluster.as_str());
         let mut actions: Vec<&Action> = plan.actions.iter().filter(is_elsewhere).collect();
         actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
-        if !actions.is_empty() {
-            lines.push(String::new());
-            lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
-        }
+        lines.extend(actions_below(page, &actions));
         lines.push(String::new());
     }
     lines.push(totals(page, silent));
     lines.join("\n") + "\n"
 }
 
-fn title(page: &Page<'_>) -> String {
+/// The actions of each cluster, in the order of their findings.
+fn actions_of<F>(plan: &Plan<F>) -> BTreeMap<&str, Vec<&Action>> {
+    let mut all: BTreeMap<&str, Vec<&Action>> = BTreeMap::new();
+    for action in &plan.actions {
+        all.entry(action.cluster.as_str()).or_default().push(action);
+    }
+    all.values_mut().for_each(|actions| actions.sort_by(|one, other| one.finding().cmp(&other.finding())));
+    all
+}
+
+fn actions_below<F>(page: &Page<'_, F>, actions: &[&Action]) -> Vec<String> {
+    let mut lines: Vec<String> = actions.iter().flat_map(|action| action_lines(page, action)).collect();
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
+}
+
+fn title<F>(page: &Page<'_, F>) -> String {
     let plan = page.plan;
     let name = page.terminal.paint(&format!("plan {}", short_id(&plan.id)), Style::Title);
     format!("{name}  made {}, valid until {}", page.time(plan.created_at), page.clock(plan.expires_at))
 }
 
-fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<String> {
-    let plan = page.plan;
-    let own: Vec<&Finding> = plan.findings.iter().filter(|one| is_of(one, target)).collect();
-    let mut actions: Vec<&Action> = plan.actions.iter().filter(|one| one.cluster == target.cluster).collect();
-    actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
-    if own.is_empty() && actions.is_empty() {
-        return Vec::new();
-    }
-    let name = page.terminal.paint(&page.terminal.safe(&target.cluster), Style::Title);
-    let head = format!("{name}  {}  {}", target.class.as_str(), target.source.as_str());
-    let mut lines = vec![format!("{head}{}", knowledge(page, target))];
-    lines.extend(findings(page, &own, columns));
-    if !actions.is_empty() {
-        lines.push(String::new());
-        lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
-    }
-    lines
+/// How well the collections of a cluster are known.
+#[derive(Default)]
+struct Knowledge {
+    collections: usize,
+    gaps: usize,
+    oldest: Option<Timestamp>,
 }
 
-/// Whether a finding belongs to a target: its cluster, or the account of a resource without a cluster.
-fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
-    let account =
-        finding.subject.cloud.as_ref().map(|cloud| cloud.account.as_str()).filter(|account| !account.is_empty());
-    let is_unclaimed = finding.cluster.is_empty() && account == Some(target.identity.account.as_str());
-    finding.cluster == target.cluster || is_unclaimed
-}
+impl Knowledge {
+    fn by_cluster<F>(plan: &Plan<F>) -> BTreeMap<&str, Self> {
+        let mut all: BTreeMap<&str, Self> = BTreeMap::new();
+        for seen in &plan.observations {
+            let known = all.entry(seen.cluster.as_str()).or_default();
+            let collections = 1 + seen.more;
+            known.collections += collections;
+            known.gaps += if seen.state == "complete" { 0 } else { collections };
+            known.oldest = known.oldest.into_iter().chain(seen.at).min();
+        }
+        all
+    }
 
-/// Age of the oldest list, and the number of incomplete ones. A recording has no age.
-fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
-    // Sorted by cluster: those of one are found without visiting the others.
-    let all = &page.plan.observations;
-    let from = all.partition_point(|seen| seen.cluster < target.cluster);
-    let own: Vec<_> = all[from..].iter().take_while(|seen| seen.cluster == target.cluster).collect();
-    let recorded = target.source == TargetSource::Snapshot;
-    let oldest = own.iter().filter_map(|seen| seen.at).min().filter(|_| !recorded);
-    let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
-    let collections = own.iter().map(|seen| 1 + seen.more).sum();
-    match own.iter().filter(|seen| seen.state != "complete").map(|seen| 1 + seen.more).sum::<usize>() {
-        0 => known,
-        gaps => format!("{known}  {gaps} of {} not complete", count(collections, "collection")),
+    /// Age of the oldest list, and the number of incomplete ones. A recording has no age.
+    fn text<F>(&self, page: &Page<'_, F>, target: &TargetRecord) -> String {
+        let oldest = self.oldest.filter(|_| target.source != TargetSource::Snapshot);
+        let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
+        match self.gaps {
+            0 => known,
+            gaps => format!("{known}  {gaps} of {} not complete", count(self.collections, "collection")),
+        }
     }
 }
 
@@ -120,13 +136,12 @@ enum SummaryPlace {
 }
 
 impl Columns {
-    fn of(page: &Page<'_>) -> Self {
-        let shown: Vec<&Finding> = page.plan.findings.iter().filter(|finding| is_listed(page, finding)).collect();
-        let longest = |of: &dyn Fn(&Finding) -> String| shown.iter().map(|one| width(&of(one))).max().unwrap_or(0);
-        let kind = longest(&|one| page.terminal.safe(&one.subject.kind));
-        let name = longest(&|one| page.terminal.safe(&place(&one.subject)));
-        let verdict = longest(&|one| page.terminal.safe(&one.verdict));
-        let age = longest(&|one| page.created.get(&one.id).map_or(String::new(), |at| self::age(*at, page.now)));
+    fn of<F>(page: &Page<'_, F>, lines: &[Line]) -> Self {
+        let longest = |of: fn(&Line) -> &str| lines.iter().map(|line| width(of(line))).max().unwrap_or(0);
+        let kind = longest(|line| &line.kind);
+        let name = longest(|line| &line.name);
+        let verdict = longest(|line| &line.verdict);
+        let age = longest(|line| &line.age);
         let Some(screen) = page.terminal.width else {
             return Self { kind, name, verdict, age, summary: SummaryPlace::Beside(None) };
         };
@@ -141,42 +156,30 @@ impl Columns {
     }
 }
 
-fn is_listed(page: &Page<'_>, finding: &Finding) -> bool {
-    finding.state != State::Match || page.matches == Matches::Listed
-}
-
-fn findings(page: &Page<'_>, all: &[&Finding], columns: &Columns) -> Vec<String> {
-    let mut lines: Vec<String> =
-        all.iter().filter(|one| is_listed(page, one)).flat_map(|one| finding_lines(page, one, columns)).collect();
-    let folded = all.iter().filter(|one| !is_listed(page, one)).count();
-    if folded > 0 {
+fn findings<F>(page: &Page<'_, F>, lines: &[Line], block: &Block, columns: &Columns) -> Vec<String> {
+    let mut shown: Vec<String> =
+        block.listed.iter().flat_map(|place| finding_lines(page, &lines[*place], columns)).collect();
+    if block.folded > 0 {
         let (glyph, word, style) = state_mark(State::Match, &page.terminal);
-        lines.push(format!(
-            "  {}",
-            page.terminal.paint(&format!("{glyph} {} {folded}", padded(word, STATE_WIDTH)), style)
-        ));
+        let text = format!("{glyph} {} {}", padded(word, STATE_WIDTH), block.folded);
+        shown.push(format!("  {}", page.terminal.paint(&text, style)));
     }
-    lines
+    shown
 }
 
-fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<String> {
+fn finding_lines<F>(page: &Page<'_, F>, finding: &Line, columns: &Columns) -> Vec<String> {
     let terminal = &page.terminal;
     let dots = terminal.pick("…", "...");
     let (glyph, word, style) = state_mark(finding.state, terminal);
     let mark = terminal.paint(&format!("{glyph} {}", padded(word, STATE_WIDTH)), style);
-    let kind = padded(&terminal.safe(&finding.subject.kind), columns.kind);
-    let name = terminal.safe(&place(&finding.subject));
-    let name = padded(&without_middle(&name, columns.name, dots), columns.name);
-    let verdict = padded(&terminal.safe(&finding.verdict), columns.verdict);
-    let age = page.created.get(&finding.id).map_or(String::new(), |at| age(*at, page.now));
-    let mut message = terminal.safe(&finding.summary);
-    if let Some(note) = accepted_note(finding) {
-        message = format!("{message} ({})", terminal.safe(&note));
-    }
-    let line = format!("  {mark} {kind}  {name}  {verdict} {}", right(&age, columns.age));
+    let kind = padded(&finding.kind, columns.kind);
+    let name = padded(&without_middle(&finding.name, columns.name, dots), columns.name);
+    let verdict = padded(&finding.verdict, columns.verdict);
+    let message = &finding.message;
+    let line = format!("  {mark} {kind}  {name}  {verdict} {}", right(&finding.age, columns.age));
     match columns.summary {
         SummaryPlace::Beside(available) => {
-            let message = available.map_or_else(|| message.clone(), |available| without_end(&message, available, dots));
+            let message = available.map_or_else(|| message.clone(), |available| without_end(message, available, dots));
             vec![format!("{line}  {message}").trim_end().to_owned()]
         }
         SummaryPlace::Below => {
@@ -188,7 +191,7 @@ fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<S
     }
 }
 
-fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
+fn action_lines<F>(page: &Page<'_, F>, action: &Action) -> Vec<String> {
     let terminal = &page.terminal;
     let tick = if action.selected { "[x]" } else { "[ ]" };
     let verb = padded(action.verb().as_str(), VERB_WIDTH);
@@ -213,14 +216,14 @@ fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     lines
 }
 
-fn fit(page: &Page<'_>, line: &str) -> String {
+fn fit<F>(page: &Page<'_, F>, line: &str) -> String {
     match page.terminal.width {
         Some(columns) => without_end(line, columns, page.terminal.pick("…", "...")),
         None => line.to_owned(),
     }
 }
 
-fn totals(page: &Page<'_>, silent: usize) -> String {
+fn totals<F: FindingSource>(page: &Page<'_, F>, silent: usize) -> String {
     // The user's kubeconfig files are not a cluster.
     let members = page.plan.targets.iter().filter(|target| target.source != TargetSource::Local);
     let (accounts, clusters): (Vec<&TargetRecord>, Vec<&TargetRecord>) =
@@ -241,7 +244,7 @@ fn totals(page: &Page<'_>, silent: usize) -> String {
         parts.push(count(accounts.len(), "account"));
     }
     parts.extend([
-        format!("{}{}", count(plan.findings.len(), "finding"), listed(by_state)),
+        format!("{}{}", count(plan.findings.brief().count(), "finding"), listed(by_state)),
         format!("{}{}", count(plan.actions.len(), "action"), listed(by_verb)),
     ]);
     if plan.summary.blocked > 0 {

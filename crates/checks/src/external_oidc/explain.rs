@@ -78,7 +78,7 @@ fn identity(context: &CheckContext<'_>, subject: &ResolvedSubject) -> (Option<Ui
         | ResolvedSubject::Operator(_)
         | ResolvedSubject::Client { .. } => {
             let meta = meta(context, subject);
-            (meta.map(|meta| meta.uid.clone()), meta.and_then(|meta| meta.created))
+            (meta.map(|meta| meta.uid.clone()), meta.and_then(|meta| meta.created()))
         }
     }
 }

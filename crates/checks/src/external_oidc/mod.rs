@@ -72,7 +72,7 @@ use crate::contract::GuestUse;
 use crate::contract::{Probe, Touched};
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
 pub const NAME: CheckName = CheckName("external-oidc");
@@ -149,6 +149,11 @@ impl CheckRules for ExternalOidc {
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
         let (context, subject) = &ruled.subject;
         explain::explain(&ruled.contexts.check.settings, context, subject, &ruled.ruling)
+    }
+
+    fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
+        let (context, subject) = &ruled.subject;
+        remedy::actions(&ruled.contexts.check.settings, context, subject, &ruled.ruling)
     }
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {

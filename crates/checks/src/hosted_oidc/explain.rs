@@ -29,7 +29,7 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
             let copy = context.copies(*kind).get(&context.copy_key(name)).present();
             Explanation {
                 uid: copy.map(|copy| copy.meta.uid.clone()),
-                created: copy.and_then(|copy| copy.meta.created),
+                created: copy.and_then(|copy| copy.meta.created()),
                 summary: summary(context, settings, *kind, name, ruling),
                 expected: expected(context, *kind, name),
                 actual: copy.map_or_else(|| json!({}), |copy| actual(*kind, copy, ruling)),
@@ -96,7 +96,7 @@ fn actual(kind: CopyKind, copy: &Copy, ruling: &Ruling) -> Value {
     actual.insert("exists".into(), json!(true));
     actual.insert("data".into(), Value::Object(data));
     actual.insert("labels".into(), Value::Object(labels));
-    if let (CopyKind::Secret, secret_type) = (kind, &copy.secret_type) {
+    if let (CopyKind::Secret, secret_type) = (kind, copy.keys.secret_type()) {
         let word = match secret_type {
             SecretType::Opaque => "Opaque",
             SecretType::Other(other) => other,

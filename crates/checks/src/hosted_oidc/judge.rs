@@ -85,7 +85,8 @@ fn in_use(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -
         SourceOf::Missing => return Ruling::new(Verdict::SourceMissing),
         SourceOf::Value(value) => value,
     };
-    let ruling = if same_value(source, copy.value) { referenced(kind, copy) } else { Ruling::new(Verdict::StaleCopy) };
+    let ruling =
+        if same_value(source, copy.value(kind)) { referenced(kind, copy) } else { Ruling::new(Verdict::StaleCopy) };
     if is_empty(source) { ruling.with(Code::EmptySource) } else { ruling }
 }
 

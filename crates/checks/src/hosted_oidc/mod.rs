@@ -42,7 +42,7 @@ use subjects::ResolvedSubject;
 use crate::contract::Touched;
 use crate::present::{CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
 pub const NAME: CheckName = CheckName("hosted-oidc");
@@ -137,6 +137,10 @@ impl CheckRules for HostedOidc {
 
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
         explain::explain(&ruled.contexts.check.settings, ruled.id, &ruled.subject, &ruled.ruling)
+    }
+
+    fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
+        remedy::of_subject(&ruled.contexts.check.settings, &ruled.id.name, &ruled.subject, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

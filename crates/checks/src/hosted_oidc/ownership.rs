@@ -1,9 +1,8 @@
 //! Whether an object is one of HyperShift's copies: the marks, and how many of them are independent proofs.
 
 use super::context::CheckContext;
-use super::facts::{Bundle, BundleOwner, Copy, SecretType, SourceContent, SourceMark};
+use super::facts::{Bundle, BundleOwner, Copy, DataKeys, SecretType, SourceContent, SourceMark};
 use super::names::{CLUSTER_ANNOTATION, CopyKind, MANAGED_LABEL, OIDC_LABEL, REFERENCED_ANNOTATION_PREFIX};
-use std::sync::Arc;
 use trueup_core::world::{HostedBy, Owners};
 
 /// The OIDC label of an object.
@@ -39,18 +38,16 @@ pub fn is_managed(copy: &Copy) -> bool {
 
 /// Exactly the copied key, type Opaque, no owner reference: what HyperShift writes and little else does.
 pub fn has_fingerprint(kind: CopyKind, copy: &Copy) -> bool {
-    is_fingerprint(kind, &copy.keys, &copy.secret_type, copy.meta.owners)
+    is_fingerprint(kind, &copy.keys, copy.meta.owners)
 }
 
 /// The same of a source in the control plane's namespace.
 pub fn source_has_fingerprint(kind: CopyKind, content: &SourceContent) -> bool {
-    is_fingerprint(kind, &content.keys, &content.secret_type, content.owners)
+    is_fingerprint(kind, &content.keys, content.owners)
 }
 
-fn is_fingerprint(kind: CopyKind, keys: &[(Arc<str>, u32)], secret_type: &SecretType, owners: Owners) -> bool {
-    keys.iter().map(|(key, _)| key.as_ref()).eq([kind.copied_key()])
-        && *secret_type == SecretType::Opaque
-        && owners == Owners::None
+fn is_fingerprint(kind: CopyKind, keys: &DataKeys, owners: Owners) -> bool {
+    keys.names().eq([kind.copied_key()]) && keys.secret_type() == SecretType::Opaque && owners == Owners::None
 }
 
 pub fn candidate(kind: CopyKind, copy: &Copy) -> Candidate {
@@ -103,8 +100,7 @@ impl Mark {
 
 /// What speaks against deleting it although it is marked: content that HyperShift did not write.
 pub fn foreign_content(kind: CopyKind, copy: &Copy) -> Option<String> {
-    let others: Vec<&str> =
-        copy.keys.iter().map(|(key, _)| key.as_ref()).filter(|key| *key != kind.copied_key()).collect();
+    let others: Vec<&str> = copy.keys.names().filter(|key| *key != kind.copied_key()).collect();
     if !others.is_empty() {
         return Some(format!("it holds keys HyperShift did not write: {}", others.join(", ")));
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 pub mod leftovers;
 
+use self::leftovers::Location;
 use super::NAME;
 use super::conditions::speaking_of_copy;
 use super::context::{CheckContext, copies_id, sources_id};
@@ -14,6 +15,7 @@ use super::names::{
 use super::ownership::{OidcMark, foreign_content, oidc_mark, proofs};
 use super::ruling::Ruling;
 use super::settings::{Copies, Settings};
+use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::{
     ActionDraft, ApplyChange, Blocked, Change, CopySource, Copying, GateName, MetadataChange, Reason, SourceBinding,
@@ -21,8 +23,24 @@ use trueup_core::engine::{
 };
 use trueup_core::world::CollectionId;
 
-/// The actions a ruling calls for. `copy` is the object when it is there.
-pub fn actions(
+/// The actions a ruling on a subject calls for.
+pub fn of_subject(settings: &Settings, name: &str, place: &ResolvedSubject<'_>, ruling: &Ruling) -> Vec<ActionDraft> {
+    let leftover = |context: &CheckContext<'_>, location: Location| {
+        leftovers::delete(settings, context, location, name, place.proofs(name), ruling).into_iter().collect()
+    };
+    match place {
+        ResolvedSubject::Copy { context, kind } => {
+            let copy = context.copies(*kind).get(&context.copy_key(name)).present();
+            actions(settings, context, *kind, name, copy, ruling)
+        }
+        ResolvedSubject::ConsoleMirror { context } => leftover(context, Location::Console),
+        ResolvedSubject::ControlPlaneNamespace { context, kind } => leftover(context, Location::ControlPlane(*kind)),
+        ResolvedSubject::Collection { .. } | ResolvedSubject::HostedCluster { .. } => Vec::new(),
+    }
+}
+
+/// The actions a ruling on a copy calls for. `copy` is the object when it is there.
+pub(super) fn actions(
     settings: &Settings,
     context: &CheckContext<'_>,
     kind: CopyKind,
@@ -138,7 +156,9 @@ impl Subject<'_, '_> {
         }
         let key = self.kind.copied_key();
         diff.push_str("  data:\n");
-        diff.push_str(&copy.value.map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)));
+        diff.push_str(
+            &copy.value(self.kind).map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)),
+        );
         diff.push_str(&format!("+   {key}: <{length} bytes, changed>\n"));
         diff
     }

@@ -1,45 +1,132 @@
-//! The long answers to all that was judged, on all cores.
+//! The long answers: made when needed, on all cores, and dropped; kept only where they come with a remedy.
 //!
 //! Invariants: the answers are in the order of the subjects, whichever thread was faster.
 
-use crate::Check;
-use trueup_core::engine::{Explanation, Judged, SubjectId};
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+
+use crate::{Check, Pass};
+use trueup_core::engine::{CheckName, Explain, Explaining, Explanation, Judged, Judgement, SubjectId, in_order};
 use trueup_core::world::View;
 
 use super::{CurrentJudgement, Judgements};
 
-/// More threads than this wait for the allocator and for each other.
-const THREADS_MAX: usize = 8;
-/// Below this many subjects a thread costs more than it saves: starting one takes about as long as twenty answers.
-const SUBJECTS_MIN: usize = 200;
+/// Explains what the checks judge at one moment.
+#[derive(Clone, Copy)]
+pub struct Explainer<'a> {
+    pub domains: &'a [Box<dyn Check>],
+    pub view: View<'a>,
+}
+
+/// The pass of the check whose subjects are being asked for: they are sorted by check.
+struct CurrentPass<'a> {
+    explainer: Explainer<'a>,
+    pass: Option<(CheckName, Box<dyn Pass + 'a>)>,
+}
+
+/// Every subject, explained where that has to be kept.
+#[derive(Debug, Clone, Default)]
+pub struct Remedied {
+    /// Those with a remedy, and those that were asked for, in order.
+    pub judged: Vec<Judged>,
+    /// Those that are no subject any more, by time alone.
+    pub ended: BTreeSet<SubjectId>,
+}
 
 /// Every subject with both answers.
 pub fn explained(judgements: &Judgements, domains: &[Box<dyn Check>], view: View<'_>) -> Vec<Judged> {
+    remedied(judgements, domains, view, |_| true).judged
+}
+
+/// The subjects with a remedy, and those that `also` names, with both answers.
+pub fn remedied(
+    judgements: &Judgements,
+    domains: &[Box<dyn Check>],
+    view: View<'_>,
+    also: impl Fn(&SubjectId) -> bool + Sync,
+) -> Remedied {
     let held: Vec<(&SubjectId, &CurrentJudgement)> = judgements.iter().collect();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(THREADS_MAX).min(held.len() / SUBJECTS_MIN);
-    if threads < 2 {
-        return explain_part(&held, domains, view);
-    }
-    std::thread::scope(|scope| {
-        let parts = held.chunks(held.len().div_ceil(threads));
-        let workers: Vec<_> = parts.map(|part| scope.spawn(move || explain_part(part, domains, view))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("explaining does not panic")).collect()
-    })
+    let explainer = Explainer { domains, view };
+    let mut all = Remedied::default();
+    let mut number = 0;
+    let look = |current: &mut CurrentPass<'_>, number: usize| {
+        let subject: &SubjectId = held[number].0;
+        current.look(subject, also(subject))
+    };
+    let Ok(()) = in_order(
+        held.len(),
+        || explainer.current(),
+        look,
+        |looked| {
+            let (subject, CurrentJudgement { judgement, .. }) = held[number];
+            match looked {
+                Looked::Explained(explanation) => {
+                    let (subject, judgement) = (subject.clone(), judgement.clone());
+                    all.judged.push(Judged { subject, judgement, explanation: *explanation });
+                }
+                Looked::NoRemedy => {}
+                Looked::Ended => drop(all.ended.insert(subject.clone())),
+            }
+            number += 1;
+            Ok::<(), Infallible>(())
+        },
+    );
+    all
 }
 
-fn explain_part(held: &[(&SubjectId, &CurrentJudgement)], domains: &[Box<dyn Check>], view: View<'_>) -> Vec<Judged> {
-    let mut judged = Vec::with_capacity(held.len());
-    for group in held.chunk_by(|(one, _), (other, _)| one.domain == other.domain) {
-        let Some(domain) = domains.iter().find(|domain| domain.name() == group[0].0.domain) else { continue };
-        let pass = domain.pass(view);
-        judged.extend(group.iter().filter_map(|held| Some(both(held, pass.rule(held.0)?.explanation()))));
-    }
-    judged
+/// What a subject has to be kept for.
+enum Looked {
+    Explained(Box<Explanation>),
+    NoRemedy,
+    Ended,
 }
 
-fn both((subject, held): &(&SubjectId, &CurrentJudgement), explanation: Explanation) -> Judged {
-    Judged { subject: (*subject).clone(), judgement: held.judgement.clone(), explanation }
+impl Remedied {
+    /// The other subjects of the same judgements, in order.
+    pub fn others<'j>(&self, judgements: &'j Judgements) -> Vec<(&'j SubjectId, &'j Judgement)> {
+        let mut kept = self.judged.iter().map(|one| &one.subject).peekable();
+        let mut is_other = |subject: &SubjectId| {
+            while kept.next_if(|kept| *kept < subject).is_some() {}
+            kept.peek() != Some(&subject) && !self.ended.contains(subject)
+        };
+        judgements.iter().filter(|(id, _)| is_other(id)).map(|(id, held)| (id, &held.judgement)).collect()
+    }
+}
+
+impl<'a> Explainer<'a> {
+    fn current(self) -> CurrentPass<'a> {
+        CurrentPass { explainer: self, pass: None }
+    }
+}
+
+impl Explain for Explainer<'_> {
+    fn start(&self) -> Box<dyn Explaining + '_> {
+        Box::new(self.current())
+    }
+}
+
+impl<'a> CurrentPass<'a> {
+    fn of(&mut self, name: CheckName) -> Option<&dyn Pass> {
+        if self.pass.as_ref().is_none_or(|(current, _)| *current != name) {
+            let check = self.explainer.domains.iter().find(|domain| domain.name() == name)?;
+            self.pass = Some((name, check.pass(self.explainer.view)));
+        }
+        self.pass.as_ref().map(|(_, pass)| &**pass)
+    }
+
+    fn look(&mut self, subject: &SubjectId, is_wanted: bool) -> Looked {
+        let Some(ruled) = self.of(subject.domain).and_then(|pass| pass.rule(subject)) else { return Looked::Ended };
+        match is_wanted || ruled.has_remedy() {
+            true => Looked::Explained(Box::new(ruled.explanation())),
+            false => Looked::NoRemedy,
+        }
+    }
+}
+
+impl Explaining for CurrentPass<'_> {
+    fn explain(&mut self, subject: &SubjectId) -> Option<Explanation> {
+        Some(self.of(subject.domain)?.rule(subject)?.explanation())
+    }
 }
 
 #[cfg(test)]
@@ -49,9 +136,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::{CheckDescription, CheckRules, ContextCache, Pass, Ruled, Touched};
-    use trueup_core::engine::{CheckName, Judgement, State};
+    use crate::{CheckDescription, CheckRules, ContextCache, Ruled, Touched};
+    use trueup_core::engine::State;
     use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, Interest, World};
+
+    /// As many as make several threads worth their start.
+    const SEVERAL: usize = 400;
 
     const NAME: CheckName = CheckName("counting");
 
@@ -133,7 +223,7 @@ mod tests {
 
     #[test]
     fn answers_stand_beside_their_subjects_in_order_however_many_threads_made_them() {
-        let cases = [("none", 0), ("one thread", 10), ("several", 5 * SUBJECTS_MIN + 3), ("all", 9 * SUBJECTS_MIN)];
+        let cases = [("none", 0), ("one thread", 10), ("several", 5 * SEVERAL + 3), ("all", 9 * SEVERAL)];
         for (case, count) in cases {
             let domains: Vec<Box<dyn Check>> = vec![Box::new(Counting { subjects: count, ..Counting::default() })];
             let (world, mut judgements) = (World::default(), Judgements::default());

@@ -6,7 +6,7 @@
 
 mod explain;
 
-pub use explain::explained;
+pub use explain::{Explainer, Remedied, explained, remedied};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -110,9 +110,18 @@ impl Judgements {
     /// How long each verdict has held between two looks at the clusters it rests on: its own, the one that hosts it, and
     /// the one a cloud resource is seen from. Time that passed without a look does not count.
     pub fn held_for(&self, view: View<'_>) -> BTreeMap<SubjectId, Duration> {
+        self.held_for_some(view, self.held.keys().map(AsRef::as_ref))
+    }
+
+    /// The same for some of them.
+    pub fn held_for_some<'s>(
+        &self,
+        view: View<'_>,
+        subjects: impl IntoIterator<Item = &'s SubjectId>,
+    ) -> BTreeMap<SubjectId, Duration> {
         let looked = last_looks(view);
         let mut all = BTreeMap::new();
-        for (subject, held) in &self.held {
+        for (subject, held) in subjects.into_iter().filter_map(|subject| self.held.get_key_value(subject)) {
             let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
             let seen_from = subject.cloud.as_ref().and_then(|place| place.seen_from.as_ref());
             let looks =

@@ -21,7 +21,7 @@ use trueup_core::world::{Key, ResourceVersion};
 pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -> Explanation {
     Explanation {
         uid: ruling.target.map(|target| target.meta.uid.clone()),
-        created: ruling.target.and_then(|target| target.meta.created),
+        created: ruling.target.and_then(|target| target.meta.created()),
         summary: summary(subject, ruling, now),
         expected: expected(subject, ruling),
         actual: actual(subject, ruling),

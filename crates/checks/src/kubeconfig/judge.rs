@@ -68,7 +68,7 @@ fn while_created(ruling: &mut Ruling<'_>, subject: &Subject<'_>, now: Timestamp)
         Creation::UnderWay { until } => until,
     };
     let copied_by = match &ruling.source {
-        Source::Good { holder, .. } => holder.meta.created.and_then(|at| at.checked_add(COPY_GRACE).ok()),
+        Source::Good { holder, .. } => holder.meta.created().and_then(|at| at.checked_add(COPY_GRACE).ok()),
         Source::None
         | Source::NotKnown(_)
         | Source::Missing { .. }

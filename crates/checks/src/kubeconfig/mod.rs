@@ -48,7 +48,7 @@ use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
 pub const NAME: CheckName = CheckName("kubeconfig");
@@ -140,6 +140,13 @@ impl CheckRules for Kubeconfigs {
             ResolvedSubject::Collection { resource, gap } => {
                 incomplete("kubeconfigs", ruled.id.cluster.as_str(), resource, gap)
             }
+        }
+    }
+
+    fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
+        match &ruled.subject {
+            ResolvedSubject::Kubeconfig(subject) => remedy::actions(subject, &ruled.ruling),
+            ResolvedSubject::Own(_) | ResolvedSubject::Collection { .. } => Vec::new(),
         }
     }
 

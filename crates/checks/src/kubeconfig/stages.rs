@@ -200,7 +200,7 @@ fn outputs(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Progre
     let source = subject.context.source_of(&subject.cluster_key, &subject.owners);
     let object =
         source.map_or_else(String::new, |key| format!("{} {} {key}", subject.context.cluster.name, SECRET.kind));
-    let created = ruling.source.seen().and_then(|(_, holder)| holder.meta.created);
+    let created = ruling.source.seen().and_then(|(_, holder)| holder.meta.created());
     Progress::of(Stage::Outputs, standing, object, created, &[])
 }
 
@@ -215,7 +215,7 @@ fn copied(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Progress {
         | Source::Stale { .. } => StageState::NotKnown,
     };
     let object = format!("{} {} {}", subject.context.cluster.name, SECRET.kind, subject.key);
-    let created = ruling.target.and_then(|target| target.meta.created);
+    let created = ruling.target.and_then(|target| target.meta.created());
     Progress::of(Stage::Copy, standing, object, created, &[])
 }
 

@@ -49,7 +49,7 @@ use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 pub const NAME: CheckName = CheckName("machineset-capacity");
@@ -132,6 +132,13 @@ impl CheckRules for MachineSetCapacity {
             ResolvedSubject::Collection { resource, gap } => {
                 incomplete("machine sets", ruled.id.cluster.as_str(), resource, gap)
             }
+        }
+    }
+
+    fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
+        match &ruled.subject {
+            ResolvedSubject::Pool(subject) => remedy::actions(subject, &ruled.ruling),
+            ResolvedSubject::Collection { .. } => Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! One cloud account: its resources, found by id, by name and by what holds them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::{Claim, Missing};
 use super::facts::{CloudResource, crn_ends};
@@ -28,8 +28,14 @@ pub struct Account<'a> {
     pub children: BTreeMap<usize, Vec<usize>>,
     /// The VPC or workspace each connection leads to, where it is in this account.
     pub ends: Vec<Option<usize>>,
+    /// The connections that lead to each VPC or workspace.
+    connections: BTreeMap<usize, Vec<usize>>,
+    /// Whether the CRN of each item names another account.
+    elsewhere: Vec<bool>,
     /// By item, by cluster.
     pub claims: BTreeMap<usize, BTreeMap<usize, Claim>>,
+    /// The items each cluster points at.
+    claimed_by: BTreeMap<usize, BTreeSet<usize>>,
     pub missing: Vec<Missing>,
     by_id: BTreeMap<(Kind, &'a str), usize>,
     by_name: BTreeMap<(Kind, &'a str), Vec<usize>>,
@@ -55,7 +61,10 @@ impl<'a> Account<'a> {
             parents: Vec::new(),
             children: BTreeMap::new(),
             ends: Vec::new(),
+            connections: BTreeMap::new(),
+            elsewhere: Vec::new(),
             claims: BTreeMap::new(),
+            claimed_by: BTreeMap::new(),
             missing: Vec::new(),
             by_id: BTreeMap::new(),
             by_name: BTreeMap::new(),
@@ -81,12 +90,23 @@ impl<'a> Account<'a> {
     }
 
     /// The connections that lead to a VPC or workspace.
-    pub fn connected_to(&self, item: usize) -> impl Iterator<Item = usize> + '_ {
-        self.ends.iter().enumerate().filter(move |(_, end)| **end == Some(item)).map(|(place, _)| place)
+    pub fn connected_to(&self, item: usize) -> &[usize] {
+        self.connections.get(&item).map_or(&[], Vec::as_slice)
+    }
+
+    /// The items a cluster points at, in order.
+    pub fn claimed_by(&self, claimant: usize) -> impl Iterator<Item = usize> + '_ {
+        self.claimed_by.get(&claimant).into_iter().flatten().copied()
+    }
+
+    /// Whether an item's CRN names another account than the one it was read from.
+    pub fn is_elsewhere(&self, item: usize) -> bool {
+        self.elsewhere[item]
     }
 
     /// Notes that a cluster points at a resource; the strongest way counts.
     pub fn claimed(&mut self, item: usize, claimant: usize, claim: Claim) {
+        self.claimed_by.entry(claimant).or_default().insert(item);
         let held = self.claims.entry(item).or_default().entry(claimant).or_insert(claim);
         if claim.by < held.by {
             *held = claim;
@@ -121,10 +141,18 @@ impl<'a> Account<'a> {
         self.parents = self.items.iter().map(parent).collect();
         let end = |resource: &&CloudResource| self.find(resource.side?.kind(), resource.leads_to.as_deref()?);
         self.ends = self.items.iter().map(end).collect();
-        for (place, parent) in self.parents.iter().enumerate() {
-            if let Some(parent) = parent {
-                self.children.entry(*parent).or_default().push(place);
-            }
-        }
+        let is_elsewhere = |item: &&CloudResource| item.crn_account().is_some_and(|named| named != self.account);
+        self.elsewhere = self.items.iter().map(is_elsewhere).collect();
+        self.children = places_by(&self.parents);
+        self.connections = places_by(&self.ends);
     }
+}
+
+/// The places that have each value, in order.
+fn places_by(values: &[Option<usize>]) -> BTreeMap<usize, Vec<usize>> {
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, value) in values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?))) {
+        places.entry(value).or_default().push(place);
+    }
+    places
 }

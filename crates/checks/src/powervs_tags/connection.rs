@@ -5,7 +5,7 @@
 
 use super::context::{By, CheckContext, Claim, Leads};
 use super::facts::{Slot, SpecEntry, account_of_crn};
-use super::judge::{Look, is_elsewhere, is_owned, rule_resource};
+use super::judge::{Look, is_owned, rule_resource};
 use super::ruling::Ruling;
 use super::tags::Mark;
 use super::verdict::{Code, Verdict};
@@ -16,7 +16,7 @@ impl Look<'_, '_> {
         let account = &self.context.accounts[self.account];
         let gateway = account.parents[self.item];
         // Its gateway's word counts for nothing while it isn't known whose gateway it is.
-        if gateway.is_some_and(|gateway| is_elsewhere(self.context, self.account, gateway)) {
+        if gateway.is_some_and(|gateway| self.context.accounts[self.account].is_elsewhere(gateway)) {
             return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
         }
         if let Some(gap) = self.unseen_end(gateway) {

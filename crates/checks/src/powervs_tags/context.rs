@@ -7,7 +7,7 @@
 //!
 //! Elsewhere: one cluster's own tags and wishes (`claimant`), one account's resources (`account`).
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -40,7 +40,14 @@ pub struct CheckContext<'a> {
     pub subjects: BTreeMap<SubjectId, ResolvedSubject>,
     pub(super) teardowns: RefCell<BTreeMap<usize, Rc<Teardown>>>,
     pub(super) leaked: RefCell<BTreeMap<(usize, String), Rc<Teardown>>>,
+    /// What dead clusters left, by account and uid.
+    pub(super) orphans: OnceCell<Orphans>,
+    /// How many rulings on resources were made: the work of a pass.
+    pub(super) rulings: Cell<u64>,
 }
+
+/// Items by account and the uid of their dead owner.
+pub(super) type Orphans = BTreeMap<(usize, String), BTreeSet<usize>>;
 
 /// The account a cluster's ids lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +102,8 @@ impl<'a> CheckContext<'a> {
             subjects: BTreeMap::new(),
             teardowns: RefCell::default(),
             leaked: RefCell::default(),
+            orphans: OnceCell::new(),
+            rulings: Cell::new(0),
         };
         context.read_clusters();
         context.settle();

@@ -35,9 +35,10 @@ pub fn rule(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Ruling {
 
 /// Judges a resource as a cluster sees it, or without a cluster.
 pub fn rule_resource(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Ruling {
+    context.rulings.set(context.rulings.get() + 1);
     let resource = context.resource(account, item);
     let is_torn = seen_from.is_some_and(|claimant| context.claimants[claimant].home == Home::Several);
-    if is_elsewhere(context, account, item) || is_torn {
+    if context.accounts[account].is_elsewhere(item) || is_torn {
         return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
     }
     match resource.course() {
@@ -51,12 +52,6 @@ pub fn rule_resource(context: &CheckContext<'_>, account: usize, item: usize, se
         Some(Kind::DhcpServer) => look.dhcp_server(),
         Some(_) | None => look.unless_in_use(look.tagged()),
     }
-}
-
-/// Whether a resource's CRN names another account than the one it was read from.
-pub(super) fn is_elsewhere(context: &CheckContext<'_>, account: usize, item: usize) -> bool {
-    let named = context.resource(account, item).crn_account();
-    named.is_some_and(|named| named != context.accounts[account].account)
 }
 
 /// An id that no listing has. It could be in every account the cluster may use, unless a CRN says in which.

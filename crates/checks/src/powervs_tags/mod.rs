@@ -47,7 +47,7 @@ use subjects::ResolvedSubject;
 use crate::contract::Touched;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 pub const NAME: CheckName = CheckName("powervs-tags");
@@ -100,7 +100,18 @@ impl CheckRules for PowerVsTags {
     }
 
     fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
-        contexts.fleet.subjects.keys().filter(|id| id.cluster == *cluster).cloned().collect()
+        let (name, cloud) = (String::new(), None);
+        let first = SubjectId {
+            domain: NAME,
+            cluster: cluster.clone(),
+            api_version: "",
+            kind: "",
+            namespace: None,
+            name,
+            cloud,
+        };
+        let subjects = contexts.fleet.subjects.range(first..).map(|(id, _)| id);
+        subjects.take_while(|id| id.cluster == *cluster).cloned().collect()
     }
 
     fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<ResolvedSubject> {
@@ -129,6 +140,10 @@ impl CheckRules for PowerVsTags {
 
     fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
         explain::explain(&ruled.contexts.fleet, &ruled.subject, &ruled.ruling)
+    }
+
+    fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
+        remedy::actions(&ruled.contexts.fleet, &ruled.subject, &ruled.ruling)
     }
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {

@@ -87,8 +87,7 @@ fn teardown_lines(context: &CheckContext<'_>, account: usize, item: usize, claim
         }
     }
     if context.claimants[claimant].is_torn_down() {
-        let claims = context.accounts[account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
-        let leaving = claims.map(|(place, _)| *place).filter(|place| {
+        let leaving = context.accounts[account].claimed_by(claimant).filter(|place| {
             let course = context.resource(account, *place).course();
             course != Course::Stays
         });

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::context::CheckContext;
+use super::context::{CheckContext, Orphans};
 use super::facts::{CloudResource, Course, Lock};
 use super::judge::{Look, is_owned, rule_resource};
 use super::kind::{Kind, Side, Stage};
@@ -73,10 +73,8 @@ impl CheckContext<'_> {
         if !self.claimants[claimant].is_torn_down() {
             return Teardown::default();
         }
-        let claims = &self.accounts[account].claims;
-        let claimed: Vec<usize> =
-            claims.iter().filter(|(_, by)| by.contains_key(&claimant)).map(|(item, _)| *item).collect();
-        let going: BTreeSet<usize> = claimed.into_iter().filter(|item| self.goes(account, *item, claimant)).collect();
+        let claimed = self.accounts[account].claimed_by(claimant);
+        let going: BTreeSet<usize> = claimed.filter(|item| self.goes(account, *item, claimant)).collect();
         let goes_along = |item: usize| {
             let kind = self.resource(account, item).kind;
             let goes = |parent: usize| {
@@ -103,25 +101,24 @@ impl CheckContext<'_> {
         if let Some(made) = self.leaked.borrow().get(&key) {
             return made.clone();
         }
-        let is_leaked = |subject: &ResolvedSubject| match subject {
-            ResolvedSubject::Resource { account: place, item, seen_from } if *place == account => {
-                let ruling = rule_resource(self, account, *item, *seen_from);
-                let is_its = ruling.verdict == Verdict::Orphan && ruling.owner.as_deref() == Some(uuid);
-                is_its.then_some(*item)
-            }
-            ResolvedSubject::Resource { .. }
-            | ResolvedSubject::Missing { .. }
-            | ResolvedSubject::Tag { .. }
-            | ResolvedSubject::Unplaced { .. }
-            | ResolvedSubject::FinalizerOnly { .. }
-            | ResolvedSubject::Members { .. }
-            | ResolvedSubject::Clusters { .. }
-            | ResolvedSubject::Account { .. } => None,
-        };
-        let set: BTreeSet<usize> = self.subjects.values().filter_map(is_leaked).collect();
-        let made = Rc::new(self.steps(account, None, &set, |_, child| set.contains(&child)));
+        let none = BTreeSet::new();
+        let set = self.orphans.get_or_init(|| self.find_orphans()).get(&key).unwrap_or(&none);
+        let made = Rc::new(self.steps(account, None, set, |_, child| set.contains(&child)));
         self.leaked.borrow_mut().insert(key, made.clone());
         made
+    }
+
+    /// What all dead clusters left, in one look at the subjects.
+    fn find_orphans(&self) -> Orphans {
+        let mut orphans = Orphans::new();
+        for subject in self.subjects.values() {
+            let ResolvedSubject::Resource { account, item, seen_from } = *subject else { continue };
+            let ruling = rule_resource(self, account, item, seen_from);
+            if let (Verdict::Orphan, Some(uuid)) = (ruling.verdict, ruling.owner) {
+                orphans.entry((account, uuid)).or_default().insert(item);
+            }
+        }
+        orphans
     }
 
     /// The steps for a set of resources, of a cluster or of a dead one. `goes_too` says whether something inside one of them goes with the set.
@@ -178,7 +175,7 @@ impl CheckContext<'_> {
     /// What is inside a resource, or connected to it, and would be lost or blocks its deletion.
     fn holds(&self, account: usize, item: usize, goes_too: impl Fn(usize, usize) -> bool) -> Vec<String> {
         let inside = self.accounts[account].held_by(item).iter().copied();
-        let connected = self.accounts[account].connected_to(item);
+        let connected = self.accounts[account].connected_to(item).iter().copied();
         let stays = |child: &usize| self.resource(account, *child).course() == Course::Stays && !goes_too(item, *child);
         let mut holds: Vec<String> =
             inside.chain(connected).filter(stays).map(|child| self.described(account, child)).collect();

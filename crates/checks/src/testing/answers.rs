@@ -35,6 +35,8 @@ impl<F: Fixture> Judged<F> {
         for subject in check.subjects(view) {
             let judgement = check.judge(&subject, view).unwrap_or_else(|| panic!("{subject} is listed, not judged"));
             let explanation = check.explain(&subject, view).unwrap_or_else(|| panic!("{subject} is not explained"));
+            let has_remedy = check.pass(view).rule(&subject).is_some_and(|ruled| ruled.has_remedy());
+            assert_eq!(has_remedy, !explanation.remedy.is_empty(), "{subject}: remedy and explanation differ");
             let (cells, panels) = (check.cells(&subject, view), check.panels(&subject, view));
             let mut answer = Answer { subject, judgement, explanation, cells, panels, text: String::new() };
             answer.text = answer.described::<F>();

@@ -17,19 +17,23 @@ use super::gate::{BrakeMode, Candidate, Conditions, GateInputs, Gated, Group, Ne
 use super::glob::Glob;
 use super::origin::Origin;
 use super::plan::{
-    Acceptance, Action, Finding, ObservationRecord, PLAN_SCHEMA, Plan, Preconditions, SourcePrecondition, Summary,
-    TargetRecord, TargetSource,
+    Action, ObservationRecord, PLAN_SCHEMA, Plan, Preconditions, SourcePrecondition, Summary, TargetRecord,
+    TargetSource,
 };
-use super::reference::{CloudRef, ObjectRef};
+use super::reference::ObjectRef;
 use super::rests_on::CollectionRef;
+use super::streamed::{Findings, Row, StreamedPlan, Unexplained, uid_text};
 use crate::world::{
-    Cluster, ClusterIdentity, ClusterName, CollectionId, Completeness, Content, Gap, GapCause, Scope, Uid, View,
+    Cluster, ClusterIdentity, ClusterName, CollectionId, Completeness, Content, Gap, GapCause, Scope, View,
 };
 
 /// Everything a plan is made of.
 pub struct PlanInput<'a> {
-    /// Every subject of every domain, matches included, whatever the scope: the brake needs to know them all.
+    /// Subjects that have been explained: at least those with a remedy.
     pub judged: &'a [Judged],
+    /// The others. With `judged` these are the subjects of every domain, matches included, whatever the scope: the brake
+    /// needs to know them all.
+    pub unexplained: Unexplained<'a>,
     pub clusters: Vec<&'a Cluster>,
     pub observed: Vec<Observed<'a>>,
     /// The first rule that covers a finding counts.
@@ -81,17 +85,38 @@ pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
     build_with(input, BrakeMode::On).map(|built| built.plan)
 }
 
+/// Builds the same plan for writing: its findings are made when they are written, once for the id and once for each text.
+///
+/// # Guarantees
+/// As [`build`].
+///
+/// # Errors
+/// As [`build`].
+pub fn build_streamed<'a>(input: &PlanInput<'a>) -> Result<StreamedPlan<'a>, NotCanonical> {
+    let mut plan = outline(input, BrakeMode::On).plan;
+    plan.id = plan.id_with(|list| plan.findings.digest(list))?;
+    Ok(plan)
+}
+
 /// A plan with what it takes to count the brake again.
-pub(super) struct Built {
-    pub plan: Plan,
+pub(super) struct Built<P = Plan> {
+    pub plan: P,
     /// The group of each action, by its id.
     pub groups: BTreeMap<String, Group>,
     pub managed: BTreeMap<Group, u64>,
 }
 
 pub(super) fn build_with(input: &PlanInput<'_>, brake: BrakeMode) -> Result<Built, NotCanonical> {
-    let shown = shown(input);
-    let candidates = candidates(&shown, input.scope);
+    let Built { plan, groups, managed } = outline(input, brake);
+    let mut plan = plan.with_findings(|findings| findings.made());
+    plan.id = plan.computed_id()?;
+    Ok(Built { plan, groups, managed })
+}
+
+/// The plan without an id, its findings as rows.
+fn outline<'a>(input: &PlanInput<'a>, brake: BrakeMode) -> Built<StreamedPlan<'a>> {
+    let mut rows = rows(input);
+    let candidates = candidates(&rows, input.scope);
     let around = gate_inputs(input);
     let gated = judge(&candidates, &around, brake);
     let groups = candidates.iter().map(|candidate| (candidate.id.clone(), candidate.group())).collect();
@@ -102,13 +127,12 @@ pub(super) fn build_with(input: &PlanInput<'_>, brake: BrakeMode) -> Result<Buil
     for (candidate, action) in candidates.iter().zip(&actions) {
         actions_of.entry(candidate.subject).or_default().push(action.id.clone());
     }
-    let findings: Vec<Finding> = shown
-        .iter()
-        .map(|shown| finding(shown, actions_of.remove(&shown.judged.subject).unwrap_or_default()))
-        .collect();
+    for row in rows.iter_mut().filter(|row| !row.drafts().is_empty()) {
+        row.actions = actions_of.remove(row.subject).unwrap_or_default();
+    }
     actions.sort_by(|a, b| a.id.cmp(&b.id));
     let created_at = whole_second(input.conditions.now);
-    let mut plan = Plan {
+    let plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         id: String::new(),
         mark: None,
@@ -117,12 +141,11 @@ pub(super) fn build_with(input: &PlanInput<'_>, brake: BrakeMode) -> Result<Buil
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         targets: targets(&input.clusters, &actions),
         observations: observations(&input.observed),
-        summary: Summary::of(&findings, &actions),
-        findings,
+        summary: Summary::of(rows.iter().map(Row::state), &actions),
+        findings: Findings { rows, explain: input.unexplained.explain },
         actions,
     };
-    plan.id = plan.computed_id()?;
-    Ok(Built { plan, groups, managed: around.managed })
+    Built { plan, groups, managed: around.managed }
 }
 
 impl Observed<'_> {
@@ -149,51 +172,41 @@ impl PlanScope {
     }
 }
 
-/// A finding on its way into the plan.
-struct Shown<'a> {
-    id: String,
-    judged: &'a Judged,
-    accepted: Option<&'a AcceptRule>,
-}
-
-impl Shown<'_> {
-    fn state(&self) -> State {
-        if self.accepted.is_some() { State::Match } else { self.judged.judgement.state }
-    }
-
-    fn drafts(&self) -> &[ActionDraft] {
-        if self.accepted.is_some() { &[] } else { &self.judged.explanation.remedy }
-    }
-}
-
 /// The findings the user wants to see, sorted by id.
-fn shown<'a>(input: &PlanInput<'a>) -> Vec<Shown<'a>> {
-    let mut shown: Vec<Shown<'a>> = input
-        .judged
-        .iter()
-        .filter(|judged| input.scope.covers(&judged.subject))
-        .map(|judged| {
-            let id = judged.subject.to_string();
+fn rows<'a>(input: &PlanInput<'a>) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = subjects(input)
+        .filter(|(subject, ..)| input.scope.covers(subject))
+        .map(|(subject, judgement, explanation)| {
+            let id = subject.to_string().into_boxed_str();
             let accepted = input.accepted.iter().find(|rule| rule.covers(&id, input.conditions.now));
-            Shown { id, judged, accepted }
+            Row { id, subject, judgement, explanation, accepted, actions: Vec::new() }
         })
-        .filter(|shown| !input.scope.changes_only || shown.state() != State::Match)
-        .filter(|shown| !input.scope.acts_only || shown.state() != State::Match || !shown.drafts().is_empty())
+        .filter(|row| !input.scope.changes_only || row.state() != State::Match)
+        .filter(|row| !input.scope.acts_only || row.state() != State::Match || !row.drafts().is_empty())
         .collect();
-    shown.sort_by(|a, b| (&a.id, &a.judged.subject).cmp(&(&b.id, &b.judged.subject)));
-    shown
+    rows.sort_unstable_by(|a, b| (&a.id, a.subject).cmp(&(&b.id, b.subject)));
+    rows
+}
+
+/// Every subject with its judgement, and its explanation where that has been made.
+fn subjects<'a>(
+    input: &PlanInput<'a>,
+) -> impl Iterator<Item = (&'a SubjectId, &'a Judgement, Option<&'a Explanation>)> + use<'a> {
+    let explained =
+        input.judged.iter().map(|Judged { subject, judgement, explanation }| (subject, judgement, Some(explanation)));
+    explained.chain(input.unexplained.subjects.iter().map(|(subject, judgement)| (*subject, *judgement, None)))
 }
 
 /// Numbers the actions in the order of their findings.
-fn candidates<'a>(shown: &'a [Shown<'a>], scope: &PlanScope) -> Vec<Candidate<'a>> {
-    let drafts = || shown.iter().flat_map(|shown| shown.drafts().iter().enumerate().map(move |draft| (shown, draft)));
+fn candidates<'a>(rows: &[Row<'a>], scope: &PlanScope) -> Vec<Candidate<'a>> {
+    let drafts = || rows.iter().flat_map(|row| row.drafts().iter().enumerate().map(move |draft| (row, draft)));
     let depended_on: BTreeSet<(&SubjectId, usize)> = drafts()
         .flat_map(|(_, (_, draft))| &draft.depends_on)
         .map(|dependency| (&dependency.finding, dependency.order))
         .collect();
     let places: BTreeMap<(&SubjectId, usize), usize> = drafts()
         .enumerate()
-        .map(|(place, (shown, (order, _)))| ((&shown.judged.subject, order), place))
+        .map(|(place, (row, (order, _)))| ((row.subject, order), place))
         .filter(|(draft, _)| depended_on.contains(draft))
         .collect();
     let need = |dependency: &Dependency| match places.get(&(&dependency.finding, dependency.order)) {
@@ -202,11 +215,11 @@ fn candidates<'a>(shown: &'a [Shown<'a>], scope: &PlanScope) -> Vec<Candidate<'a
     };
     drafts()
         .enumerate()
-        .map(|(place, (shown, (_, draft)))| Candidate {
+        .map(|(place, (row, (_, draft)))| Candidate {
             id: format!("a{}", place + 1),
-            subject: &shown.judged.subject,
+            subject: row.subject,
             draft,
-            selected: draft.selected || scope.selects(shown.judged.judgement.verdict),
+            selected: draft.selected || scope.selects(row.judgement.verdict),
             needs: draft.depends_on.iter().map(need).collect(),
         })
         .collect()
@@ -214,7 +227,7 @@ fn candidates<'a>(shown: &'a [Shown<'a>], scope: &PlanScope) -> Vec<Candidate<'a
 
 fn gate_inputs<'a>(input: &PlanInput<'a>) -> GateInputs<'a> {
     let mut managed: BTreeMap<Group, u64> = BTreeMap::new();
-    for Judged { subject, judgement, .. } in input.judged {
+    for (subject, judgement, _) in subjects(input) {
         if judgement.ownership_proofs >= 1 {
             *managed.entry((subject.cluster.clone(), subject.domain)).or_default() += 1;
         }
@@ -224,56 +237,6 @@ fn gate_inputs<'a>(input: &PlanInput<'a>) -> GateInputs<'a> {
         clusters: input.clusters.iter().map(|cluster| (&cluster.name, *cluster)).collect(),
         observed: input.observed.iter().map(|observed| (observed.id, observed.completeness)).collect(),
         managed,
-    }
-}
-
-fn finding(shown: &Shown<'_>, actions: Vec<String>) -> Finding {
-    let Judged { subject, judgement, explanation } = shown.judged;
-    let mut codes: Vec<String> = judgement.codes.iter().map(|code| (*code).to_owned()).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    let acceptance = |rule: &AcceptRule| Acceptance {
-        reason: rule.reason.clone(),
-        until: rule.until.to_string(),
-        state: judgement.state,
-    };
-    Finding {
-        id: shown.id.clone(),
-        domain: subject.domain.0.to_owned(),
-        cluster: subject.home().to_owned(),
-        subject: object_of(subject, explanation.uid.as_ref()),
-        state: shown.state(),
-        verdict: judgement.verdict.to_owned(),
-        codes,
-        summary: explanation.summary.clone(),
-        evidence: explanation.evidence.clone(),
-        expected: explanation.expected.clone(),
-        actual: explanation.actual.clone(),
-        actions,
-        accepted: shown.accepted.map(acceptance),
-    }
-}
-
-fn object_of(subject: &SubjectId, uid: Option<&Uid>) -> ObjectRef {
-    let SubjectId { domain: _, cluster: _, api_version, kind, namespace, name, cloud } = subject;
-    let object = subject.object_name();
-    match cloud.as_deref() {
-        Some(place) => ObjectRef::from(CloudRef {
-            cloud: place.provider.as_str().to_owned(),
-            account: place.account.clone(),
-            kind: (*kind).to_owned(),
-            id: name.clone(),
-            crn: place.crn.clone(),
-            name: place.name.clone(),
-        }),
-        None => ObjectRef {
-            api_version: (*api_version).to_owned(),
-            kind: (*kind).to_owned(),
-            namespace: namespace.clone(),
-            name: object.to_owned(),
-            uid: uid_text(uid),
-            cloud: None,
-        },
     }
 }
 
@@ -437,15 +400,10 @@ fn observation(observed: &Observed<'_>) -> ObservationRecord {
     }
 }
 
-/// Files written by hand have objects without a uid.
-fn uid_text(uid: Option<&Uid>) -> Option<String> {
-    uid.filter(|uid| !uid.is_empty()).map(ToString::to_string)
-}
-
 /// Fractions are cut off, so that every reader of the plan prints the same instant.
 fn whole_second(instant: Timestamp) -> Timestamp {
     Timestamp::from_second(instant.as_second()).expect("a whole second of a timestamp is a timestamp")
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

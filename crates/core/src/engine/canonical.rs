@@ -47,21 +47,122 @@ pub fn canonical_digest(value: &Value) -> Result<String, NotCanonical> {
 /// # Assumes
 /// The value has a JSON form at all: the keys of its maps are text.
 pub fn canonical_digest_of<T: Serialize + ?Sized>(value: &T) -> Result<String, NotCanonical> {
-    match direct::text(value) {
-        Ok(text) => Ok(digest(&text)),
+    Ok(digest(&canonical_bytes(value)?))
+}
+
+/// The canonical text of anything that has a JSON form.
+///
+/// # Errors
+/// A number in it is not an integer.
+///
+/// # Assumes
+/// The value has a JSON form at all: the keys of its maps are text.
+pub fn canonical_bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, NotCanonical> {
+    direct::text(value).or_else(|direct::NotDirect| {
         // The tree knows the place of a fraction, and spells whatever else is rare.
-        Err(direct::NotDirect) => {
-            canonical_digest(&serde_json::to_value(value).expect("the value is made of JSON values and text keys"))
-        }
-    }
+        let tree = serde_json::to_value(value).expect("the value is made of JSON values and text keys");
+        canonical_text(&tree).map(String::into_bytes)
+    })
 }
 
 fn digest(text: &[u8]) -> String {
-    let mut digest = String::from("sha256:");
-    for byte in Sha256::digest(text) {
-        write!(digest, "{byte:02x}").expect("writing to a string cannot fail");
+    hex(Sha256::digest(text))
+}
+
+fn hex(digest: impl IntoIterator<Item = u8>) -> String {
+    let mut text = String::from("sha256:");
+    for byte in digest {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
     }
-    digest
+    text
+}
+
+/// The digest of an object whose members are given one after another, so that its text is never held as a whole.
+pub struct ObjectDigest {
+    hash: Sha256,
+    last: Option<&'static str>,
+}
+
+/// A list among the members of an [`ObjectDigest`].
+pub struct ListDigest<'d> {
+    hash: &'d mut Sha256,
+    name: &'static str,
+    items: usize,
+}
+
+impl ObjectDigest {
+    pub fn new() -> Self {
+        Self { hash: Sha256::new_with_prefix("{"), last: None }
+    }
+
+    /// Adds a member.
+    ///
+    /// # Errors
+    /// A number in it is not an integer.
+    ///
+    /// # Panics
+    /// The members are not given in the order of their names.
+    pub fn member<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), NotCanonical> {
+        self.name(name);
+        self.hash.update(canonical_bytes(value).map_err(|error| error.below(name))?);
+        Ok(())
+    }
+
+    /// Adds a list whose items `fill` gives.
+    ///
+    /// # Errors
+    /// That of `fill`.
+    ///
+    /// # Panics
+    /// As [`Self::member`].
+    pub fn list(
+        &mut self,
+        name: &'static str,
+        fill: impl FnOnce(&mut ListDigest<'_>) -> Result<(), NotCanonical>,
+    ) -> Result<(), NotCanonical> {
+        self.name(name);
+        self.hash.update("[");
+        fill(&mut ListDigest { hash: &mut self.hash, name, items: 0 })?;
+        self.hash.update("]");
+        Ok(())
+    }
+
+    /// `sha256:<hex>`
+    pub fn finish(mut self) -> String {
+        self.hash.update("}");
+        hex(self.hash.finalize())
+    }
+
+    fn name(&mut self, name: &'static str) {
+        assert!(self.last < Some(name), "{name} comes before {:?}", self.last);
+        if self.last.replace(name).is_some() {
+            self.hash.update(",");
+        }
+        self.hash.update(format!("{name:?}:"));
+    }
+}
+
+impl ListDigest<'_> {
+    /// Adds an item as [`canonical_bytes`] gives it.
+    ///
+    /// # Errors
+    /// The item has no canonical text.
+    pub fn item(&mut self, text: Result<Vec<u8>, NotCanonical>) -> Result<(), NotCanonical> {
+        let text = text.map_err(|error| error.below(&self.items.to_string()).below(self.name))?;
+        if self.items > 0 {
+            self.hash.update(",");
+        }
+        self.hash.update(text);
+        self.items += 1;
+        Ok(())
+    }
+}
+
+impl NotCanonical {
+    /// The same number, seen from the value that holds this one under a key or index that needs no escaping.
+    fn below(self, step: &str) -> Self {
+        Self { place: format!("/{step}{}", self.place), ..self }
+    }
 }
 
 fn write_value<'v>(value: &'v Value, place: &mut Vec<Step<'v>>, out: &mut String) -> Result<(), NotCanonical> {
@@ -209,6 +310,24 @@ mod tests {
             let outcome = canonical_digest_of(&[(1, number)]).map(drop).map_err(|error| error.place);
             assert_eq!(outcome, expected, "case: {case}");
         }
+    }
+
+    #[test]
+    fn an_object_given_in_parts_has_the_digest_of_the_whole() {
+        let whole = json!({ "a": [], "b": [1, { "z": "x\n" }, null], "c": { "y": 1, "x": [2] } });
+        let mut digest = ObjectDigest::new();
+        digest.list("a", |_| Ok(())).unwrap();
+        let fill = |list: &mut ListDigest<'_>| {
+            whole["b"].as_array().unwrap().iter().try_for_each(|item| list.item(canonical_bytes(item)))
+        };
+        digest.list("b", fill).unwrap();
+        digest.member("c", &whole["c"]).unwrap();
+        assert_eq!(digest.finish(), canonical_digest(&whole).unwrap());
+        assert_eq!(ObjectDigest::new().finish(), canonical_digest(&json!({})).unwrap());
+        let fraction =
+            |list: &mut ListDigest<'_>| [1.0, 1.5].iter().try_for_each(|one| list.item(canonical_bytes(one)));
+        assert_eq!(ObjectDigest::new().list("a", fraction).unwrap_err().place, "/a/0");
+        assert_eq!(ObjectDigest::new().member("a", &[(1, 1.5)]).unwrap_err().place, "/a/0/1");
     }
 
     fn any_value() -> impl Strategy<Value = Value> {

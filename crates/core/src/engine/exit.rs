@@ -25,11 +25,11 @@ pub enum InputReading {
 /// Decides the exit of `plan`.
 ///
 /// An action that can be done outweighs a gap: the plan is there to be looked at either way, and says what is unknown.
-pub fn plan_exit(plan: &Plan, reading: InputReading) -> PlanExit {
+pub fn plan_exit<F>(plan: &Plan<F>, reading: InputReading) -> PlanExit {
     if plan.actions.iter().any(|action| action.blocked_by.is_empty()) {
         return PlanExit::Changes;
     }
-    let all_match = plan.findings.iter().all(|finding| finding.state == State::Match);
+    let all_match = plan.summary.findings.keys().all(|state| state == State::Match.as_str());
     if all_match && plan.actions.is_empty() && reading == InputReading::Whole {
         PlanExit::AllMatch
     } else {

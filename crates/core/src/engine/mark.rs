@@ -79,14 +79,16 @@ impl MarkKey {
     }
 }
 
-impl Plan {
+impl<F> Plan<F> {
     /// Returns the plan with the mark of this key.
     #[must_use]
     pub fn marked(mut self, key: &MarkKey) -> Self {
         self.mark = Some(URL_SAFE_NO_PAD.encode(key.mac(&self.id).finalize().into_bytes()));
         self
     }
+}
 
+impl Plan {
     /// Returns where the plan was made.
     ///
     /// # Assumes

@@ -27,6 +27,7 @@ mod exit;
 mod fields;
 mod finding;
 mod gate;
+mod in_order;
 pub use crate::world::glob;
 pub mod journal;
 mod judged;
@@ -37,6 +38,7 @@ mod preview;
 mod recheck;
 mod reference;
 mod rests_on;
+mod streamed;
 mod tag_writes;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -58,7 +60,7 @@ pub use approve::{
     Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, RefusalClass, SHORT_ID, approve, check_answers,
     questions, short_id,
 };
-pub use build::{Judged, Observed, PlanInput, PlanScope, build};
+pub use build::{Judged, Observed, PlanInput, PlanScope, build, build_streamed};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use change::{
     ApplyChange, Change, ChangeError, ContentBackup, CopySource, Copying, CreateChange, ExportedKind, FieldChange,
@@ -72,6 +74,7 @@ pub use gate::{
     FreezeWindow, KillSwitch, ManagedElsewhere, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions,
     empty_set, undo_access_questions,
 };
+pub use in_order::in_order;
 pub use judged::{JudgedFields, judged_digest};
 pub use mark::{MarkKey, MarkKeyError, Provenance};
 pub use origin::{BadEntry, Origin};
@@ -85,6 +88,7 @@ pub use recheck::{
 };
 pub use reference::{CloudRef, ObjectRef, cloud_version};
 pub use rests_on::{BadCollection, CollectionRef};
+pub use streamed::{Explain, Explaining, Findings, Row, StreamedPlan, Unexplained};
 pub use tag_writes::{TAG_WRITES_TIME, recent_tag_writes};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};

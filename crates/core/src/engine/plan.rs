@@ -6,7 +6,7 @@
 //! - no secret and no digest of a secret is in it;
 //! - a plan decides nothing: everything that protects is computed again before it is applied ([`super::admit`]).
 //!
-//! Elsewhere: building one ([`super::build()`]), its mark (`mark`).
+//! Elsewhere: building one ([`super::build()`]), writing one finding by finding (`streamed`), its mark (`mark`).
 
 mod action;
 
@@ -18,7 +18,9 @@ use serde_json::Value;
 
 pub use action::{Action, ActionFault, ActionReadError};
 
-use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
+use super::canonical::{
+    ListDigest, NotCanonical, ObjectDigest, canonical_bytes, canonical_digest, canonical_digest_of,
+};
 use super::change::Change;
 use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
@@ -36,9 +38,9 @@ pub const PLAN_TTL: SignedDuration = SignedDuration::from_mins(15);
 /// Default of the longest validity a plan may claim: a week, for a change window.
 pub const PLAN_TTL_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// A plan as its file holds it.
+/// A plan as its file holds it. Where its findings are written one by one, `F` makes them ([`super::StreamedPlan`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct Plan<F = Vec<Finding>> {
     pub schema: String,
     pub id: String,
     /// The keyed mark of the state folder the plan was made with. Not part of the id.
@@ -50,7 +52,7 @@ pub struct Plan {
     pub engine: String,
     pub targets: Vec<TargetRecord>,
     pub observations: Vec<ObservationRecord>,
-    pub findings: Vec<Finding>,
+    pub findings: F,
     pub actions: Vec<Action>,
     pub summary: Summary,
 }
@@ -312,6 +314,23 @@ impl Plan {
     /// # Errors
     /// A number in it is not an integer.
     pub fn computed_id(&self) -> Result<String, NotCanonical> {
+        let texts = |list: &mut ListDigest<'_>| {
+            self.findings.iter().try_for_each(|finding| list.item(canonical_bytes(finding)))
+        };
+        self.id_with(texts)
+    }
+}
+
+impl<F> Plan<F> {
+    /// The id of this content, with the canonical texts of its findings from `texts`: all of the file is covered but the
+    /// id and the mark.
+    ///
+    /// # Errors
+    /// A number in it is not an integer.
+    pub(super) fn id_with(
+        &self,
+        texts: impl FnOnce(&mut ListDigest<'_>) -> Result<(), NotCanonical>,
+    ) -> Result<String, NotCanonical> {
         // Every field matters here: one that is forgotten would not be covered by the id.
         let Self {
             schema,
@@ -322,43 +341,51 @@ impl Plan {
             engine,
             targets,
             observations,
+            findings: _,
+            actions,
+            summary,
+        } = self;
+        let mut digest = ObjectDigest::new();
+        digest.member("actions", actions)?;
+        digest.member("created_at", created_at)?;
+        digest.member("engine", engine)?;
+        digest.member("expires_at", expires_at)?;
+        digest.list("findings", texts)?;
+        digest.member("observations", observations)?;
+        digest.member("schema", schema)?;
+        digest.member("summary", summary)?;
+        digest.member("targets", targets)?;
+        Ok(digest.finish())
+    }
+
+    /// The same plan with other findings.
+    pub(super) fn with_findings<G>(self, make: impl FnOnce(F) -> G) -> Plan<G> {
+        let Self {
+            schema,
+            id,
+            mark,
+            created_at,
+            expires_at,
+            engine,
+            targets,
+            observations,
             findings,
             actions,
             summary,
         } = self;
-        canonical_digest_of(&Identified {
-            actions,
-            created_at,
-            engine,
-            expires_at,
-            findings,
-            observations,
-            schema,
-            summary,
-            targets,
-        })
+        let findings = make(findings);
+        Plan { schema, id, mark, created_at, expires_at, engine, targets, observations, findings, actions, summary }
     }
 }
 
-/// What a plan's id is taken over: all of it but the id and the mark. In the order of their names, so that nothing has to be moved.
-#[derive(Serialize)]
-struct Identified<'p> {
-    actions: &'p [Action],
-    created_at: &'p Timestamp,
-    engine: &'p str,
-    expires_at: &'p Timestamp,
-    findings: &'p [Finding],
-    observations: &'p [ObservationRecord],
-    schema: &'p str,
-    summary: &'p Summary,
-    targets: &'p [TargetRecord],
-}
-
 impl Summary {
-    pub fn of(findings: &[Finding], actions: &[Action]) -> Self {
+    pub fn of(states: impl IntoIterator<Item = State>, actions: &[Action]) -> Self {
         let mut summary = Self::default();
-        for finding in findings {
-            *summary.findings.entry(finding.state.as_str().to_owned()).or_default() += 1;
+        for state in states {
+            match summary.findings.get_mut(state.as_str()) {
+                Some(count) => *count += 1,
+                None => drop(summary.findings.insert(state.as_str().to_owned(), 1)),
+            }
         }
         for action in actions {
             *summary.actions.entry(action.verb().as_str().to_owned()).or_default() += 1;

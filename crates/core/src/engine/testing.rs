@@ -12,7 +12,7 @@ use super::journal::Record;
 use super::{
     AcceptRule, AccessAnswer, ActionDraft, Change, CheckName, Conditions, Explanation, FreshPlan, Glob, Judged,
     Judgement, MetadataChange, ObjectRef, Observed, Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId,
-    Target, Undo, Verb, access_questions, build, build_fresh,
+    Target, Undo, Unexplained, Verb, access_questions, build, build_fresh,
 };
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
@@ -255,7 +255,7 @@ impl Given {
         self.build(|input| build_fresh(input).unwrap())
     }
 
-    fn build<T>(&self, with: impl FnOnce(&PlanInput<'_>) -> T) -> T {
+    pub(super) fn build<T>(&self, with: impl FnOnce(&PlanInput<'_>) -> T) -> T {
         let mut conditions = self.conditions.clone();
         for draft in self.judged.iter().flat_map(|judged| &judged.explanation.remedy) {
             for question in access_questions(draft).into_iter().filter(|_| !self.access_unasked) {
@@ -264,6 +264,7 @@ impl Given {
         }
         let input = PlanInput {
             judged: &self.judged,
+            unexplained: Unexplained::NONE,
             clusters: self.clusters.iter().collect(),
             observed: self.observed.iter().map(|(id, completeness)| Observed { id, completeness }).collect(),
             accepted: &self.accepted,

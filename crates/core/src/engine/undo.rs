@@ -120,7 +120,7 @@ pub fn undo(
         targets: targets(entry, &actions),
         observations: Vec::new(),
         findings: Vec::new(),
-        summary: Summary::of(&[], &actions),
+        summary: Summary::of([], &actions),
         actions,
     };
     plan.id = plan.computed_id()?;
@@ -154,7 +154,7 @@ impl UndoPlan {
             action.tier = action.tier.max(tier);
             action.blocked_by = blocked_by;
         }
-        self.plan.summary = Summary::of(&[], &self.plan.actions);
+        self.plan.summary = Summary::of([], &self.plan.actions);
         self.plan.id = self.plan.computed_id()?;
         Ok(self)
     }

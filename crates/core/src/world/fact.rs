@@ -38,6 +38,7 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
 pub struct Interner {
     texts: HashSet<Arc<str>>,
     sets: HashSet<Pairs>,
+    lists: HashSet<Arc<[Arc<str>]>>,
     /// Bytes of the texts and of the sets, about.
     bytes: usize,
 }
@@ -69,6 +70,18 @@ impl Interner {
     /// Bytes held, about.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// A list of texts, shared between the objects that have the same one.
+    pub fn list<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Arc<[Arc<str>]> {
+        let list: Vec<Arc<str>> = texts.map(|text| self.text(text)).collect();
+        if let Some(shared) = self.lists.get(list.as_slice()) {
+            return shared.clone();
+        }
+        let shared: Arc<[Arc<str>]> = list.into();
+        self.grow(shared.len() * size_of::<Arc<str>>());
+        self.lists.insert(shared.clone());
+        shared
     }
 
     /// A sorted set of pairs, shared between the objects that carry the same ones.

@@ -1,10 +1,9 @@
 //! The copies in a guest, and their sources in the control plane's namespace.
 
-use std::sync::Arc;
-
 use super::super::names::{
     CLUSTER_ANNOTATION, CopyKind, HOSTED_CLUSTER_SOURCED_ANNOTATION, REFERENCED_ANNOTATION_PREFIX,
 };
+use super::data_keys::DataKeys;
 use trueup_core::world::{
     DeletionState, Digest, Fact, Interner, Meta, Misfit, Owners, RawMeta, RawObject, ResourceVersion, Restoration, Uid,
 };
@@ -13,20 +12,10 @@ use trueup_core::world::{
 #[derive(Debug, PartialEq)]
 pub struct Copy {
     pub meta: Meta,
-    /// Key names and lengths, sorted.
-    pub keys: Box<[(Arc<str>, u32)]>,
-    pub secret_type: SecretType,
-    /// The copied key's value, when the object has it.
-    pub value: Option<Value16>,
+    pub keys: DataKeys,
+    /// Of the copied key's value, when the object has it.
+    digest: Option<Digest>,
     pub origin: Origin,
-}
-
-/// The `type` of a Secret, as far as it matters here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SecretType {
-    /// Opaque, or a kind without types.
-    Opaque,
-    Other(Arc<str>),
 }
 
 /// A value by its length and keyed digest.
@@ -42,25 +31,18 @@ impl Fact for Copy {
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         Ok(Self {
             meta: Meta::project(&raw.meta, pool),
-            keys: keys(raw, pool),
-            secret_type: SecretType::project(raw, pool)?,
-            value: copied_value(raw),
+            keys: DataKeys::project(raw, pool)?,
+            digest: copied_value(raw).map(|value| value.digest),
             origin: Origin::of(&raw.meta),
         })
     }
 }
 
-impl SecretType {
-    fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
-        Ok(match raw.field::<Option<String>>("type")?.as_deref() {
-            None | Some("" | "Opaque") => Self::Opaque,
-            Some(other) => Self::Other(pool.text(other)),
-        })
+impl Copy {
+    /// The copied key's value in an object of this kind, when the object has it.
+    pub fn value(&self, kind: CopyKind) -> Option<Value16> {
+        Some(Value16 { length: self.keys.length(kind.copied_key())?, digest: self.digest? })
     }
-}
-
-fn keys(raw: &RawObject<'_>, pool: &mut Interner) -> Box<[(Arc<str>, u32)]> {
-    raw.data.iter().map(|entry| (pool.text(&entry.key), entry.length)).collect()
 }
 
 fn copied_value(raw: &RawObject<'_>) -> Option<Value16> {
@@ -129,9 +111,7 @@ pub struct SourceContent {
     pub value: Option<Value16>,
     /// A CA bundle's text, for the exact change. Never a secret's.
     pub text: Option<Box<str>>,
-    /// Key names and lengths, sorted.
-    pub keys: Box<[(Arc<str>, u32)]>,
-    pub secret_type: SecretType,
+    pub keys: DataKeys,
     pub owners: Owners,
 }
 
@@ -146,9 +126,29 @@ impl Fact for SourceContent {
             version: ResourceVersion::parse(&raw.meta.resource_version),
             value: copied_value(raw),
             text: text.map(Into::into),
-            keys: keys(raw, pool),
-            secret_type: SecretType::project(raw, pool)?,
+            keys: DataKeys::project(raw, pool)?,
             owners: if raw.meta.owners.is_empty() { Owners::None } else { Owners::Some },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trueup_core::world::{Key, ManagedBy};
+
+    /// Bytes of an allocation: two counts before shared text, eight for the allocator, in steps of sixteen.
+    fn shared_text(length: usize) -> usize {
+        (2 * size_of::<usize>() + length + 8).next_multiple_of(16)
+    }
+
+    /// Counted, not measured: `cargo bench --bench decode` measures.
+    #[test]
+    fn a_secret_with_one_digested_key_takes_at_most_250_bytes() {
+        let name = "kube-apiserver-serving-cert-0000000".len();
+        // Beside each fact: the mark of another tool and the bytes it counts for.
+        let beside = size_of::<Option<Box<ManagedBy>>>() + size_of::<u64>();
+        let held = size_of::<Key>() + size_of::<Copy>() + beside;
+        assert!(held + shared_text(name) <= 250, "{held} and {} of its name", shared_text(name));
     }
 }

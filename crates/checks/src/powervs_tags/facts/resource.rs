@@ -48,10 +48,13 @@ pub enum Course {
 
 impl CloudResource {
     pub fn course(&self) -> Course {
-        match &*self.state.to_lowercase() {
-            "pending_reclamation" => Course::Reclaiming,
-            "deleting" | "delete_pending" | "detaching" | "pending_removal" => Course::Deleting,
-            _ => Course::Stays,
+        let is_one_of = |words: &[&str]| words.iter().any(|word| self.state.eq_ignore_ascii_case(word));
+        if is_one_of(&["pending_reclamation"]) {
+            Course::Reclaiming
+        } else if is_one_of(&["deleting", "delete_pending", "detaching", "pending_removal"]) {
+            Course::Deleting
+        } else {
+            Course::Stays
         }
     }
 

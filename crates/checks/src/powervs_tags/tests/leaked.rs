@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::contract::Pass;
+use crate::rules::ContextCache;
 
 fn left(kind: &str, id: &str, parent: &str) -> Value {
     let mut one = resource(kind, id);
@@ -99,4 +101,31 @@ fn two_dead_clusters_are_two_sets() {
     let judged = given.judged();
     let cos = &judged.find("cos-instance/c@-").unwrap().explanation.remedy[0];
     assert_eq!((cos.group.as_deref(), cos.depends_on.len()), (Some(&*format!("leaked/{second}")), 0));
+}
+
+/// How many rulings the remedies of so many dead clusters take, each of which left a VPC and a subnet.
+fn rulings_for(dead_clusters: usize) -> u64 {
+    let mut living = newer_cluster("demo", UID);
+    living["status"] = json!({});
+    let mut given = empty().cluster_object(living);
+    for index in 0..dead_clusters {
+        let tags = [owner(&format!("dead-{index}")), uuid(&format!("{index:08}-9999-9999-9999-999999999999"))];
+        let (vpc, subnet) = (format!("v{index}"), format!("s{index}"));
+        given = given.has(left("vpc", &vpc, "")).tags(&vpc, &tags);
+        given = given.has(left("subnet", &subnet, &vpc)).tags(&subnet, &tags);
+    }
+    let mut world = World::default();
+    given.fill(&mut world);
+    let check = given.check();
+    let contexts = ContextCache::new(&check, world.view(now()));
+    let orphans = contexts.fleet.subjects.keys().filter(|id| matches!(id.kind, "vpc" | "subnet"));
+    let remedied = orphans.filter(|id| contexts.rule(id).is_some_and(|ruled| ruled.has_remedy())).count();
+    assert_eq!(remedied, 2 * dead_clusters);
+    contexts.fleet.rulings.get()
+}
+
+#[test]
+fn the_work_for_leaked_sets_grows_with_the_resources_and_not_with_their_square() {
+    let (ten, eighty) = (rulings_for(10), rulings_for(80));
+    assert!(eighty <= 8 * ten, "{ten} rulings for 10 dead clusters, {eighty} for 80");
 }

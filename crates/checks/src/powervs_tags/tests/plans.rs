@@ -17,6 +17,7 @@ fn plan_of(given: &Given) -> Plan {
         .collect();
     let input = PlanInput {
         judged: &judged,
+        unexplained: trueup_core::engine::Unexplained::NONE,
         clusters: view.clusters().collect(),
         observed: Observed::all(view),
         accepted: &[],

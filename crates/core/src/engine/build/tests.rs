@@ -302,7 +302,7 @@ fn a_key_of_a_newer_version_is_covered_by_the_id_and_read_over() {
 }
 
 /// Findings of two clusters with every sort of draft.
-fn any_given() -> impl Strategy<Value = Given> {
+pub fn any_given() -> impl Strategy<Value = Given> {
     let one = (0..40u8, any::<bool>(), any::<bool>(), 0..3u8, 0..8usize, any::<bool>());
     let findings = prop::collection::btree_map((any::<bool>(), 0..30u8), one, 0..40);
     (findings, any::<bool>()).prop_map(|(findings, live)| {

@@ -31,7 +31,9 @@ pub struct FreshPlan {
 /// As [`crate::engine::build()`].
 pub fn build_fresh(input: &PlanInput<'_>) -> Result<FreshPlan, NotCanonical> {
     let built = build_with(input, BrakeMode::Off)?;
-    let whole = input.judged.iter().map(|judged| &judged.subject).filter(|subject| subject.is_whole_list());
+    let unexplained = input.unexplained.subjects.iter().map(|(subject, _)| *subject);
+    let subjects = input.judged.iter().map(|judged| &judged.subject).chain(unexplained);
+    let whole = subjects.filter(|subject| subject.is_whole_list());
     let whole_lists = whole.map(ToString::to_string).collect();
     let gap = |observed: &Observed<'_>| {
         let gap = observed.completeness.gap()?;

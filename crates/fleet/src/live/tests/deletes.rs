@@ -96,6 +96,7 @@ impl Fleet {
         };
         let plan = build(&PlanInput {
             judged: &judged,
+            unexplained: trueup_core::engine::Unexplained::NONE,
             clusters: view.clusters().collect(),
             observed: Observed::all(view),
             accepted: &[],

@@ -75,6 +75,10 @@ impl RuledSubject for SuperfluousPass {
         finding("a").draft(delete("guest-a", "a")).0.explanation
     }
 
+    fn has_remedy(&self) -> bool {
+        true
+    }
+
     fn cells(&self) -> Vec<Cell> {
         Vec::new()
     }

@@ -6,9 +6,9 @@
 //! - the number of calls follows the pages of the lists and the workspaces, not the resources.
 //!
 //! ```text
-//! token ─► instances, regions, gateways, connections, search     (at the same time)
-//!            │          └► VPC lists of every region ─┐
-//!            └► networks and DHCP servers of every workspace ─┴─► tags from search; the few it does not know, one by one
+//! token ─► gateways, connections, search ──────────────────────────┐   (all rows at the same time)
+//!       ─► regions ─► VPC lists of every region ───────────────────┤
+//!       ─► instances ─► networks and DHCP servers of every workspace ┴─► tags; the few search does not know, one by one
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +24,15 @@ use super::session::Session;
 use super::{instances, power, search, tags, transit, vpc};
 use trueup_core::world::IbmResourceKind;
 
-/// How many requests are under way at once: well under the services' limits of some hundred a minute.
-const AT_ONCE: usize = 8;
+/// How many lists of workspaces are read at once. IBM publishes no number for PowerVS, and a 429 is waited out: eight read
+/// 500 workspaces (1,000 lists) in 25 s where an answer takes 200 ms, and more would wait for the service instead.
+pub(super) const WORKSPACE_LISTS_MAX: usize = 8;
+
+/// How many VPC lists are read at once: one region's four kinds, twice.
+pub(super) const VPC_LISTS_MAX: usize = 8;
+
+/// How many tags are looked up at once: few, since the tagging service takes about a hundred such calls a minute.
+const LOOKUPS_AT_ONCE: usize = 8;
 
 /// How many resources that search does not know are looked up one by one. Usually those of the last minute; the tagging
 /// service takes about a hundred such calls a minute.
@@ -73,7 +80,10 @@ enum Part {
     Vpc(Vec<vpc::Found>),
 }
 
-type Listing<'s> = BoxFuture<'s, (String, Result<Part, CloudError>)>;
+/// What a list would hold, in words, and what it holds.
+type Read = (String, Result<Part, CloudError>);
+
+type Listing<'s> = BoxFuture<'s, Read>;
 
 /// The tags of one resource, by its CRN.
 type Lookup<'s> = BoxFuture<'s, (String, Result<Vec<String>, CloudError>)>;
@@ -91,27 +101,16 @@ pub(super) async fn read(session: &Session) -> Result<Inventory, CloudError> {
     let before = session.calls();
     let account = session.account().await?;
     let mut gathered = Gathered::default();
-    let (instances, regions, gateways, connections, tags) = tokio::join!(
-        instances::list(session),
-        vpc::regions(session),
+    let (workspaces, vpcs, gateways, connections, tags) = tokio::join!(
+        read_workspaces(session),
+        read_vpcs(session),
         transit::gateways(session),
         transit::connections(session),
         search::tags(session, &account),
     );
-    gathered.take("workspaces and COS instances".to_owned(), instances.map(Part::Plain));
     gathered.take("transit gateways".to_owned(), gateways.map(Part::Plain));
     gathered.take("connections of transit gateways".to_owned(), connections.map(Part::Plain));
-    let regions = regions.unwrap_or_else(|error| gathered.lacks("VPCs and what is in them".to_owned(), error));
-
-    let mut listings: Vec<Listing<'_>> = Vec::new();
-    for region in &regions {
-        listings.extend(vpc::KINDS.into_iter().map(|kind| list_vpc(session, region, kind)));
-    }
-    for workspace in &gathered.resources {
-        listings.extend(list_workspace(session, workspace));
-    }
-    let parts: Vec<_> = stream::iter(listings).buffer_unordered(AT_ONCE).collect().await;
-    for (what, part) in parts {
+    for (what, part) in workspaces.into_iter().chain(vpcs) {
         gathered.take(what, part);
     }
     gathered.place_balancers();
@@ -129,6 +128,29 @@ pub(super) async fn read(session: &Session) -> Result<Inventory, CloudError> {
     resources.sort_unstable_by(|one, other| (one.kind, &one.id).cmp(&(other.kind, &other.id)));
     missing.sort_by(|one, other| one.what.cmp(&other.what));
     Ok(Inventory { account, resources, missing, calls: session.calls() - before })
+}
+
+/// The workspaces and COS instances, and what is in each workspace.
+async fn read_workspaces(session: &Session) -> Vec<Read> {
+    let instances = instances::list(session).await;
+    let workspaces = instances.as_ref().map_or(&[][..], Vec::as_slice);
+    let listings: Vec<Listing<'_>> = workspaces.iter().flat_map(|one| list_workspace(session, one)).collect();
+    let mut parts: Vec<Read> = stream::iter(listings).buffer_unordered(WORKSPACE_LISTS_MAX).collect().await;
+    parts.push(("workspaces and COS instances".to_owned(), instances.map(Part::Plain)));
+    parts
+}
+
+/// What is in the VPCs of every region.
+async fn read_vpcs(session: &Session) -> Vec<Read> {
+    let regions = match vpc::regions(session).await {
+        Ok(regions) => regions,
+        Err(error) => return vec![("VPCs and what is in them".to_owned(), Err(error))],
+    };
+    let mut listings: Vec<Listing<'_>> = Vec::new();
+    for region in &regions {
+        listings.extend(vpc::KINDS.into_iter().map(|kind| list_vpc(session, region, kind)));
+    }
+    stream::iter(listings).buffer_unordered(VPC_LISTS_MAX).collect().await
 }
 
 fn list_vpc<'s>(session: &'s Session, region: &'s str, kind: IbmResourceKind) -> Listing<'s> {
@@ -174,11 +196,6 @@ impl Gathered {
         }
     }
 
-    fn lacks<T: Default>(&mut self, what: String, error: CloudError) -> T {
-        self.missing.push(Missing { what, error });
-        T::default()
-    }
-
     /// A default group is created and deleted with its VPC and by no one else.
     fn leave_default_groups_out(&mut self) {
         let Self { resources, default_groups, .. } = self;
@@ -212,7 +229,7 @@ impl Gathered {
             return;
         }
         let lookups: Vec<Lookup<'_>> = unknown.iter().take(LOOKUPS_MAX).map(|crn| look_up(session, crn)).collect();
-        let answers: Vec<_> = stream::iter(lookups).buffer_unordered(AT_ONCE).collect().await;
+        let answers: Vec<_> = stream::iter(lookups).buffer_unordered(LOOKUPS_AT_ONCE).collect().await;
         let mut looked_up = BTreeMap::new();
         let mut why = CloudError::new(IbmService::Search, "search tags", Problem::NotIndexed);
         for (crn, answer) in answers {

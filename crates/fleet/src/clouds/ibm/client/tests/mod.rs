@@ -1,5 +1,6 @@
-//! The client against the simulated account: good days here, bad ones in `bad_days`, writes in `writes`.
+//! The client against the simulated account: load in `at_once`, good days here, bad ones in `bad_days`, writes in `writes`.
 
+mod at_once;
 mod bad_days;
 mod writes;
 
