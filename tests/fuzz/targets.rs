@@ -81,12 +81,13 @@ pub fn watch(input: &[u8]) {
     }
 }
 
-/// A page of a list.
+/// A page of a list, in JSON or protobuf.
 pub fn list(input: &[u8]) {
     let digester = Digester::new(&[7; 32]);
     for sort in [DataSort::Secret, DataSort::ConfigMap, DataSort::Other] {
         let reader = reader(&digester, sort);
         let _ = objects::list(reader, input, &mut |_| {});
+        let _ = objects::protobuf_list(reader, input, &mut |_| {});
         if let Ok(list) = objects::items(input) {
             list.items.iter().for_each(|item| drop(reader.object(item.get())));
         }

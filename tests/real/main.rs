@@ -21,6 +21,7 @@ mod conformance;
 mod console;
 mod copies;
 mod desk;
+mod encodings;
 mod external_oidc;
 mod fleet;
 mod ibm;

@@ -43,6 +43,10 @@ const PING_AFTER: Duration = Duration::from_secs(30);
 
 /// How long the answer to a ping may take (client-go's number). So a dead peer is noticed after 45 s.
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// What a server may send of one response before it is read: 1 Gbit/s over 32 ms, 125 MB/s × 0.032 s = 4 MB.
+const STREAM_WINDOW: u32 = 4 << 20;
+/// The same for all responses of a connection: two lists at once. It bounds what an unread connection can hold.
+const CONNECTION_WINDOW: u32 = 8 << 20;
 
 /// How long a name behind a proxy may take to be looked up here. The proxy looks it up itself, so that a name server that
 /// does not answer here must not use up the time for the connection.
@@ -125,6 +129,8 @@ where
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(idle_max)
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(PING_AFTER)
         .http2_keep_alive_timeout(PING_TIMEOUT)
         .http2_keep_alive_while_idle(true)

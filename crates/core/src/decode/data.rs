@@ -48,6 +48,25 @@ pub(super) fn read_data<'a>(
 }
 
 impl Encoding {
+    /// The entry of a value that came as its bytes. Nothing when it should be text and is not.
+    pub fn entry_of_bytes<'a>(self, key: &'a str, value: &'a [u8], reader: Reader<'_>) -> Option<DataEntry<'a>> {
+        let wanted = reader.digested.contains(&key);
+        let is_reduced = reader.reduced.contains(&key);
+        let (length, digest) = match self {
+            Self::Base64 | Self::Binary => reader.digester.bytes_value(value, wanted),
+            Self::Plain | Self::Text => self.measure(std::str::from_utf8(value).ok()?, reader.digester, wanted),
+        };
+        let text = match self {
+            Self::Text if wanted => Some(Cow::Borrowed(std::str::from_utf8(value).ok()?)),
+            Self::Base64 | Self::Binary | Self::Plain | Self::Text => None,
+        };
+        let bytes = match self {
+            Self::Base64 | Self::Plain if is_reduced => Some(SecretBytes::new(Zeroizing::new(value.to_vec()))),
+            Self::Base64 | Self::Binary | Self::Plain | Self::Text => None,
+        };
+        Some(DataEntry { key: Cow::Borrowed(key), length, digest, text, bytes })
+    }
+
     fn measure(self, value: &str, digester: &Digester, wanted: bool) -> (u32, Option<Digest>) {
         match self {
             Self::Base64 | Self::Binary => digester.base64_value(value, wanted),

@@ -51,8 +51,13 @@ impl Digester {
 
     /// The same for a value given as plain text (`stringData` in files): equal to its base64 form.
     pub(super) fn plain_value(&self, text: &str, wanted: bool) -> (u32, Option<Digest>) {
-        let encoded = Zeroizing::new(STANDARD.encode(text));
-        self.base64_value(&encoded, wanted)
+        self.bytes_value(text.as_bytes(), wanted)
+    }
+
+    /// The same for the value's bytes.
+    pub(super) fn bytes_value(&self, bytes: &[u8], wanted: bool) -> (u32, Option<Digest>) {
+        let digest = wanted.then(|| self.digest(Zeroizing::new(STANDARD.encode(bytes)).as_bytes()));
+        (u32::try_from(bytes.len()).unwrap_or(u32::MAX), digest)
     }
 }
 

@@ -10,23 +10,27 @@
 
 use std::borrow::Cow;
 
-use crate::world::{RawMeta, RawObject, RawOwner};
+use crate::world::{RawField, RawManagedFields, RawMeta, RawObject, RawOwner};
 
 mod cursor;
 mod data;
 mod digest;
 mod list;
 pub mod projection;
+mod protobuf;
 pub mod recorded;
 pub mod recording;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 pub use digest::Digester;
 
 use cursor::Cursor;
 use data::{Encoding, read_data};
 pub use list::{ListHead, TextList, items, list};
+pub use protobuf::{is_protobuf, protobuf_list};
+pub use wire::MalformedProtobuf;
 
 /// Annotations that hold a copy of the whole object, secrets included (CVE-2023-40029): never kept.
 const COPIES_OF_THE_OBJECT: [&str; 2] = ["kubectl.kubernetes.io/last-applied-configuration", "kapp.k14s.io/original"];
@@ -129,7 +133,7 @@ impl<'r> Reader<'r> {
             ("data", DataSort::ConfigMap) => read_data(cursor, *self, Encoding::Text, data)?,
             ("binaryData", DataSort::ConfigMap) => read_data(cursor, *self, Encoding::Binary, data)?,
             ("type" | "immutable", DataSort::Secret) | (_, DataSort::ConfigMap | DataSort::Other) => {
-                object.fields.push((name, cursor.raw()?));
+                object.fields.push((name, RawField::Json(cursor.raw()?)));
             }
             (_, DataSort::Secret) => {
                 cursor.skip()?;
@@ -154,7 +158,7 @@ fn read_meta_field<'a>(cursor: &mut Cursor<'a>, name: &str, meta: &mut RawMeta<'
         "annotations" => meta.annotations = pairs(cursor)?,
         "ownerReferences" => list_of(cursor, &mut meta.owners, read_owner)?,
         "finalizers" => list_of(cursor, &mut meta.finalizers, text)?,
-        "managedFields" => meta.managed_fields = Some(cursor.skip()?),
+        "managedFields" => meta.managed_fields = Some(RawManagedFields::Json(cursor.skip()?)),
         _ => {
             cursor.skip()?;
         }
@@ -163,15 +167,7 @@ fn read_meta_field<'a>(cursor: &mut Cursor<'a>, name: &str, meta: &mut RawMeta<'
 }
 
 fn read_owner<'a>(cursor: &mut Cursor<'a>) -> Result<RawOwner<'a>, Undecodable> {
-    let empty = Cow::Borrowed("");
-    let mut owner = RawOwner {
-        api_version: empty.clone(),
-        kind: empty.clone(),
-        name: empty.clone(),
-        uid: empty,
-        controller: None,
-        block_owner_deletion: None,
-    };
+    let mut owner = RawOwner::default();
     cursor.fields(|cursor, name| {
         match name.as_ref() {
             "apiVersion" => owner.api_version = text(cursor)?,

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::ids::{ClusterName, Namespace};
 use super::interest::{CollectionId, Scope};
-use super::raw::{RawMeta, RawObject, RawOwner};
+use super::raw::{RawManagedEntry, RawManagedFields, RawMeta, RawObject, RawOwner};
 use crate::redact::metadata_value;
 
 /// Characters of an owner's name that are kept: names of objects are shorter.
@@ -100,7 +100,7 @@ impl ManagedBy {
         let meta = &raw.meta;
         let (tool, owner, field) = by_metadata(raw.kind.as_ref(), meta).or_else(|| by_owner(&meta.owners))?;
         let owner = owner.chars().take(OWNER_CHARS_MAX).collect();
-        Some(Self { tool, owner, field, fields: OwnedFields::read(meta.managed_fields, tool) })
+        Some(Self { tool, owner, field, fields: OwnedFields::read(meta.managed_fields.as_ref(), tool) })
     }
 
     /// A mark of Argo CD whose field manager owns these fields.
@@ -178,15 +178,29 @@ fn by_owner(owners: &[RawOwner<'_>]) -> Option<(ManagingTool, String, String)> {
 }
 
 impl OwnedFields {
-    fn read(managed_fields: Option<&str>, tool: ManagingTool) -> Self {
-        let Some(text) = managed_fields else { return Self::Paths(Vec::new()) };
-        let Ok(entries) = serde_json::from_str::<Option<Vec<ManagedFieldsEntry>>>(text) else { return Self::All };
+    fn read(managed_fields: Option<&RawManagedFields<'_>>, tool: ManagingTool) -> Self {
+        let Some(raw) = managed_fields else { return Self::Paths(Vec::new()) };
+        let Ok(entries) = read_entries(raw) else { return Self::All };
         let mut paths = Vec::new();
         let is_of_tool = |entry: &ManagedFieldsEntry| tool.is_manager(&entry.manager) && entry.subresource.is_empty();
-        for entry in entries.unwrap_or_default().iter().filter(|entry| is_of_tool(entry)) {
+        for entry in entries.iter().filter(|entry| is_of_tool(entry)) {
             collect(&entry.fields, &mut Vec::new(), &mut paths);
         }
         if paths.len() > PATHS_MAX { Self::All } else { Self::Paths(paths) }
+    }
+}
+
+fn read_entries(raw: &RawManagedFields<'_>) -> Result<Vec<ManagedFieldsEntry>, serde_json::Error> {
+    match raw {
+        RawManagedFields::Json(text) => Ok(serde_json::from_str::<Option<_>>(text)?.unwrap_or_default()),
+        RawManagedFields::Entries(entries) => {
+            let entry = |entry: &RawManagedEntry<'_>| {
+                let (manager, subresource) = (entry.manager.to_owned(), entry.subresource.to_owned());
+                let fields = if entry.fields.is_empty() { Value::Null } else { serde_json::from_slice(entry.fields)? };
+                Ok(ManagedFieldsEntry { manager, subresource, fields })
+            };
+            entries.iter().map(entry).collect()
+        }
     }
 }
 

@@ -37,6 +37,8 @@ pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting
 pub use managed_by::{FieldPath, ManagedBy, ManagingTool, patched_paths};
 pub use members::{Declaration, MemberRule, MemberSet, MissingMember, NotRead};
 pub use meta::{DeletionState, Meta, Owners, Pairs, RESTORED_FROM, Restoration, find};
-pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner, SecretBytes};
+pub use raw::{
+    DataEntry, Digest, Misfit, RawField, RawManagedEntry, RawManagedFields, RawMeta, RawObject, RawOwner, SecretBytes,
+};
 pub use shape::Obj;
 pub use view::{Reading, View, World};

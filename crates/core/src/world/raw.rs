@@ -1,7 +1,7 @@
 //! One object as it came over the wire, borrowed from the buffer it was read into, for a projection to pick from.
 //!
 //! Invariants:
-//! - the last-applied annotation is not in it, and `managedFields` is there as text, for [`super::ManagedBy`] alone;
+//! - the last-applied annotation is not in it, and `managedFields` is there undecoded, for [`super::ManagedBy`] alone;
 //! - of a Secret it holds key names, lengths and keyed digests: [`RawObject::field`] has no `data` to give. The value of
 //!   a key is there only while the object is projected, when a fact names the key in
 //!   [`REDUCED_KEYS`](super::Fact::REDUCED_KEYS), and is wiped with it.
@@ -10,7 +10,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
@@ -22,8 +23,17 @@ pub struct RawObject<'a> {
     pub meta: RawMeta<'a>,
     /// Entries of `data`, `binaryData` (and `stringData` in files) of Secrets and ConfigMaps, sorted by key.
     pub data: Vec<DataEntry<'a>>,
-    /// The other top-level fields, still as JSON text.
-    pub fields: Vec<(Cow<'a, str>, &'a RawValue)>,
+    /// The other top-level fields, not decoded yet.
+    pub fields: Vec<(Cow<'a, str>, RawField<'a>)>,
+}
+
+/// A field as it came.
+#[derive(Debug, Clone, Copy)]
+pub enum RawField<'a> {
+    Json(&'a RawValue),
+    /// Of a protobuf message.
+    Text(&'a str),
+    Boolean(bool),
 }
 
 /// The part of `metadata` that judgements use.
@@ -40,12 +50,30 @@ pub struct RawMeta<'a> {
     pub annotations: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     pub owners: Vec<RawOwner<'a>>,
     pub finalizers: Vec<Cow<'a, str>>,
-    /// The JSON text of `managedFields`, which is read only where another tool manages the object.
-    pub managed_fields: Option<&'a str>,
+    /// `managedFields`, which is read only where another tool manages the object.
+    pub managed_fields: Option<RawManagedFields<'a>>,
+}
+
+/// Who owns which fields, as it came.
+#[derive(Debug)]
+pub enum RawManagedFields<'a> {
+    /// The whole list as JSON text.
+    Json(&'a str),
+    /// The entries of a protobuf message.
+    Entries(Vec<RawManagedEntry<'a>>),
+}
+
+/// One field manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawManagedEntry<'a> {
+    pub manager: &'a str,
+    pub subresource: &'a str,
+    /// `fieldsV1`: JSON in either encoding.
+    pub fields: &'a [u8],
 }
 
 /// An owner reference.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RawOwner<'a> {
     #[serde(borrow, default)]
@@ -131,9 +159,7 @@ impl<'a> RawObject<'a> {
         let Some((_, raw)) = self.fields.iter().find(|(field, _)| field == name) else {
             return Ok(T::default());
         };
-        serde_json::from_str::<Option<T>>(raw.get()).map(Option::unwrap_or_default).map_err(|error| {
-            self.misfit(format!("field {name} has another shape (line {}, column {})", error.line(), error.column()))
-        })
+        raw.decode().map_err(|place| self.misfit(format!("field {name} has another shape{place}")))
     }
 
     /// Length of all text a projection can see: what a fact keeps of the object is hardly more.
@@ -145,7 +171,7 @@ impl<'a> RawObject<'a> {
             entry.key.len() + seen
         };
         let data: usize = data.iter().map(entry).sum();
-        meta.text_len() + data + fields.iter().map(|(name, raw)| name.len() + raw.get().len()).sum::<usize>()
+        meta.text_len() + data + fields.iter().map(|(name, raw)| name.len() + raw.text_len()).sum::<usize>()
     }
 
     pub fn entry(&self, key: &str) -> Option<&DataEntry<'a>> {
@@ -163,6 +189,51 @@ impl<'a> RawObject<'a> {
             "" => format!("{kind} {}", meta.name),
             namespace => format!("{kind} {namespace}/{}", meta.name),
         }
+    }
+}
+
+impl<'a> RawField<'a> {
+    /// Decodes the field, or gives its default when it is null.
+    ///
+    /// # Errors
+    /// The field has another shape: the place where that shows, never its content.
+    fn decode<T: Deserialize<'a> + Default>(&self) -> Result<T, String> {
+        let decoded = match self {
+            Self::Json(raw) => serde_json::from_str::<Option<T>>(raw.get())
+                .map_err(|error| format!(" (line {}, column {})", error.line(), error.column()))?,
+            Self::Text(_) | Self::Boolean(_) => Option::<T>::deserialize(*self).map_err(|_| String::new())?,
+        };
+        Ok(decoded.unwrap_or_default())
+    }
+
+    fn text_len(&self) -> usize {
+        match self {
+            Self::Json(raw) => raw.get().len(),
+            Self::Text(text) => text.len(),
+            Self::Boolean(_) => 0,
+        }
+    }
+}
+
+/// Decodes the fields that came as protobuf; JSON has a deserializer of its own.
+impl<'de> Deserializer<'de> for RawField<'de> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self {
+            Self::Json(raw) => visitor.visit_borrowed_str(raw.get()),
+            Self::Text(text) => visitor.visit_borrowed_str(text),
+            Self::Boolean(is_set) => visitor.visit_bool(is_set),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        visitor.visit_some(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct newtype_struct
+        seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

@@ -170,6 +170,12 @@ fn report_first_page(task: &CollectionTask, part: &Part<'_>, page: Page) {
 
 fn read_page(part: &Part<'_>, projection: &Projection, pool: &mut Interner, body: &[u8]) -> Result<Page, Failure> {
     let mut facts = projection.new_facts();
+    if decode::is_protobuf(body) {
+        let head = decode::protobuf_list(projection.reader(), body, &mut |raw| facts.push(raw, pool))
+            .map_err(|error| Failure::unreadable(part, Operation::Listing, &error.to_string()))?;
+        refuse_other_kind(part, &head.kind)?;
+        return Ok(Page { facts, head });
+    }
     if let Ok(head) = decode::list(projection.reader(), body, &mut |raw| facts.push(raw, pool)) {
         refuse_other_kind(part, &head.kind)?;
         return Ok(Page { facts, head });

@@ -42,12 +42,16 @@ impl Part<'_> {
         self.path()
     }
 
-    /// Accept header of a list. Metadata-only has no fallback: a server without support must refuse (406) rather than send
-    /// whole objects.
+    /// Accept header of a list: protobuf before JSON where the decoder reads it, which costs the server less. Metadata-only
+    /// falls back to no whole objects: a server without support must refuse (406).
     pub fn accept_list(&self) -> &'static str {
-        match self.id.content {
-            Content::Full => "application/json",
-            Content::Metadata => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        match (self.id.content, self.id.resource.group, self.id.resource.kind) {
+            (Content::Full, "", "Secret" | "ConfigMap") => "application/vnd.kubernetes.protobuf,application/json",
+            (Content::Full, ..) => "application/json",
+            (Content::Metadata, ..) => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+                 application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+            }
         }
     }
 
