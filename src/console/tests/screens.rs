@@ -376,6 +376,7 @@ fn activity() -> States {
         ),
         ("halted by a gate", running(reported(Some(Halt::Gate(fixtures::blocked())), gated))),
         ("every end", running(every_end)),
+        ("found done", running(reported(None, ActionResult::Already))),
         (
             "never begun",
             running(|stage| {
