@@ -57,6 +57,8 @@ impl Live {
         for change in changes.iter() {
             if let Change::Cluster(name) = change {
                 update.clusters.insert(name.clone(), self.world.view(now).cluster(name).cloned());
+                // With the link, so that a cluster is never shown as live while its lists are refused.
+                self.note_lists(std::iter::once(name), &mut update);
             }
         }
         let clusters: BTreeSet<&ClusterName> = changes.iter().map(Change::cluster).collect();
@@ -88,8 +90,11 @@ impl Live {
 
     fn judge(&mut self) -> Update {
         let changes = std::mem::take(&mut self.unjudged);
-        let view = self.world.view(self.ports.clock.now());
         let mut update = Update { clocks: std::mem::take(&mut self.clock_changes), ..Update::default() };
+        let relisted: BTreeSet<&ClusterName> =
+            changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).collect();
+        self.note_lists(relisted.into_iter(), &mut update);
+        let view = self.world.view(self.ports.clock.now());
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
         self.judging.ran(view.now, self.ports.clock.now());

@@ -13,6 +13,7 @@ mod discover;
 mod follow;
 mod intake;
 mod links;
+mod lists;
 mod pacing;
 mod recorded;
 mod session;
@@ -22,6 +23,7 @@ mod update;
 
 pub use cluster_session::Member;
 pub use discover::{ClusterAccount, Guest, HostedClusterLink};
+pub use lists::UnreadLists;
 pub use recorded::recorded;
 pub use session::{GuestResolver, LIVE_MAX, Live, LiveSetup, Settled};
 pub use update::{AskAfter, Command, Question, Update};
