@@ -16,6 +16,7 @@ use trueup_sim::{Listening, SimCluster, listen};
 use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, add, folder};
 use super::live::sim;
 
+mod console;
 mod front;
 mod measured;
 mod thousands;

@@ -46,11 +46,16 @@ async fn an_update_says_which_lists_are_unread_and_when_all_are_read_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_is_not_served_is_not_an_unread_list() {
+async fn a_kind_that_is_not_served_is_unread_only_while_discovery_is_incomplete() {
     let sim = cluster("c", 3);
     put(&sim, "x", json!({}));
+    sim.register(ResourceKind::custom("other.org/v1", "Other", "others"));
+    sim.with(|server, _| {
+        server.faults().group("other.org", GroupFault::Unavailable);
+    });
     let mut live = alone(&sim);
-    assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
-    assert!(matches!(link(&live, "c"), Link::Live { .. }));
-    assert!(live.shown_lists().is_empty());
+    let shown = next_lists(&mut live).await;
+    assert!(matches!(&shown[..], [Some(text)] if text.contains("widgets")), "{shown:?}");
+    sim.clear_faults();
+    assert_eq!(next_lists(&mut live).await, [None]);
 }
