@@ -81,7 +81,7 @@ impl Waits {
 
 /// A line for an action that ended.
 fn print_result(context: &Context, format: ApplyFormat, action: &Action, end: &ActionResult) {
-    print_line(context, format, action, end.as_str(), end.why());
+    print_line(context, format, action, end.as_str(), end.why_of(action.verb()));
 }
 
 /// A line for an action that is waiting.
@@ -125,7 +125,7 @@ fn report_json(plan: &Plan, report: &Report) -> Value {
     let action = |action: &Action| {
         let end = report.ends.get(&action.id)?;
         Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb(), "target": action.target,
-            "end": end.as_str(), "why": end.why() }))
+            "end": end.as_str(), "why": end.why_of(action.verb()) }))
     };
     let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();
     let halted = report.halted.as_ref().map(Halt::message);

@@ -11,7 +11,7 @@ use super::apply::{planned_with, text, trueup};
 use super::live::{Fleet, fleet};
 use super::pty::{Program, Pty};
 
-const CONFIG: &str = "[safety]\nsettle = \"1s\"\n";
+pub const CONFIG: &str = "[safety]\nsettle = \"1s\"\n";
 
 const CONNECTION: [&str; 4] = ["--kubeconfig", "$TMP/kubeconfig", "--config", "$TMP/config.toml"];
 
@@ -52,6 +52,12 @@ fn console(fleet: &Fleet) {
 
 /// Plans with a key, until the plan has this total; types the confirmation and waits for the end of the run.
 fn approve(pty: &mut Pty, key: &str, total: &str) {
+    confirm(pty, key, total);
+    pty.wait_for_text("0 failed  finished");
+}
+
+/// Plans with a key, until the plan has this total, and types the confirmation.
+pub fn confirm(pty: &mut Pty, key: &str, total: &str) {
     pty.send(key);
     pty.wait_for_text("[Plan]");
     pty.send_until("R", total, |screen| screen.contains(total));
@@ -64,7 +70,6 @@ fn approve(pty: &mut Pty, key: &str, total: &str) {
         pty.send_until("\x15guest-a", "the confirmation", |screen| screen.contains("> guest-a"));
         pty.send("\r");
     }
-    pty.wait_for_text("0 failed  finished");
 }
 
 /// Starts an apply and kills it while its delete is under way, which the server drops: the intent stays open.

@@ -53,3 +53,4 @@ mod reference;
 mod requests;
 mod secrets;
 mod speed;
+mod three_operators;

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 use trueup_core::engine::{Action, Plan};
 
-use super::fixture::{folder, guest_with_an_orphan, run, transcript};
+use super::fixture::{add, folder, guest_with_an_orphan, run, transcript};
 
 const FLEET: &str = "now: 2026-11-16T10:00:00Z\nclusters:\n  ocp: { class: stage }\n";
 
@@ -218,6 +218,31 @@ fn an_accepted_login_prints_the_identity() {
     ----- stderr
     ----- exit 0
     ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_to_a_live_guest_is_judged_by_its_hosted_cluster() {
+    let fleet = super::live::fleet().await;
+    add(fleet.dir.path(), &[("claims.json", r#"{"sub":"jane","email":"jane@example.com","email_verified":true}"#)]);
+    let login = |cluster: &str| {
+        let args = ["oidc", "login", "--kubeconfig", "$TMP/kubeconfig", "--claims", "$TMP/claims.json", "-o", "json"];
+        let output = tokio::task::block_in_place(|| run(&fleet.dir, &[&args[..], &["--cluster", cluster]].concat()));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (answer, output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (answer, code, said) = login("guest-a");
+    assert_eq!((answer["username"].as_str(), code), (Some("jane@example.com"), Some(0)), "{answer} {said}");
+    let (_, code, said) = login("guest-b");
+    assert!(code == Some(1) && said.contains("no cluster is named guest-b; name one of: guest-a, mgmt"), "{said}");
+    // What the HostedCluster says now is what counts.
+    let change = |object: &mut serde_json::Value| {
+        let provider = &mut object["spec"]["configuration"]["authentication"]["oidcProviders"][0];
+        let rule = serde_json::json!({"claim": "hd", "requiredValue": "x"});
+        provider["claimValidationRules"] = serde_json::json!([{"type": "RequiredClaim", "requiredClaim": rule}]);
+    };
+    fleet.mgmt.edit("hypershift.openshift.io/v1beta1", "HostedCluster", "clusters/guest-a", change).unwrap();
+    let (answer, code, said) = login("guest-a");
+    assert_eq!((answer["rule"].as_str(), code), (Some("hd = x"), Some(3)), "{answer} {said}");
 }
 
 #[test]

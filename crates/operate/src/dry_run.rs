@@ -14,7 +14,7 @@ use crate::state::WallTime;
 use trueup_core::engine::executor::{ActionResult, BackupsThere, DryRunPorts, DryRunResult, Skip, dry_run};
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::vault::Backups;
-use trueup_core::engine::{Action, Plan};
+use trueup_core::engine::{Action, Plan, Verb};
 use trueup_core::world::ClusterName;
 use trueup_fleet::kube_cluster::KubeCluster;
 
@@ -47,7 +47,7 @@ impl Fleet {
             return DryRunAnswer::Unknown(why.to_owned());
         }
         match self.client_of(&ClusterName::new(action.cluster.as_str())).await {
-            Some(client) => answer_of(dry_run(&KubeCluster::new(client), plan, action, ports).await),
+            Some(client) => answer_of(dry_run(&KubeCluster::new(client), plan, action, ports).await, action.verb()),
             None => DryRunAnswer::Unknown(format!("{} is not connected", action.cluster)),
         }
     }
@@ -58,10 +58,10 @@ fn backups(session: &Session) -> Option<Backups> {
     Backups::look(&session.state_folder().ok()??).ok()
 }
 
-fn answer_of(result: DryRunResult) -> DryRunAnswer {
+fn answer_of(result: DryRunResult, verb: Verb) -> DryRunAnswer {
     let reply = match result {
         DryRunResult::Answered(reply) => reply,
-        DryRunResult::NotSent(end) => return not_sent(&end),
+        DryRunResult::NotSent(end) => return not_sent(&end, verb),
     };
     match reply.answer {
         Answer::Done => DryRunAnswer::Ok,
@@ -77,9 +77,9 @@ fn answer_of(result: DryRunResult) -> DryRunAnswer {
 }
 
 /// The answer for an action that would not be sent.
-fn not_sent(end: &ActionResult) -> DryRunAnswer {
+fn not_sent(end: &ActionResult, verb: Verb) -> DryRunAnswer {
     match end {
-        ActionResult::Already => DryRunAnswer::Refused("already in the desired state".to_owned()),
+        ActionResult::Already => DryRunAnswer::Refused(end.why_of(verb).to_owned()),
         ActionResult::Skipped { class: Skip::Stale, why } => DryRunAnswer::Refused(why.clone()),
         ActionResult::Skipped { class: Skip::Gate | Skip::Stopped, why }
         | ActionResult::Failed { why }

@@ -15,7 +15,7 @@ use crate::session::Session;
 use trueup_checks::judgements::remedied;
 use trueup_core::engine::vault::check_possible;
 use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Verb};
-use trueup_core::world::{ClockSkew, ClusterName, Gap, GapCause, Link, View};
+use trueup_core::world::{ClockSkew, ClusterName, Gap, Link, View};
 use trueup_fleet::connect::TlsTrust;
 use trueup_fleet::live::{AskAfter, Live, Settled};
 
@@ -211,24 +211,10 @@ pub fn link_error(link: &Link) -> Option<String> {
 /// say so, and "all match" would be wrong.
 pub fn unread<'v>(view: View<'v>, cluster: &ClusterName) -> Vec<&'v Gap> {
     let here = view.observations_of(cluster).into_iter();
-    let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| is_loss(gap)).collect();
+    let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| gap.cause.is_loss()).collect();
     gaps.sort_by_key(|gap| &gap.message);
     gaps.dedup();
     gaps
-}
-
-/// Whether something exists that could not be read. A kind that is not served and an object that is absent are no loss.
-fn is_loss(gap: &Gap) -> bool {
-    match gap.cause {
-        GapCause::Forbidden
-        | GapCause::Unauthorized
-        | GapCause::Unreachable
-        | GapCause::CutShort
-        | GapCause::Silent
-        | GapCause::Unreadable
-        | GapCause::OverBudget => true,
-        GapCause::NotObserved | GapCause::Discovery | GapCause::NotRecorded => false,
-    }
 }
 
 /// Every subject with a remedy, judged and explained.

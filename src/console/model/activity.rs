@@ -9,7 +9,7 @@ use crate::console::table::ListState;
 use crate::console::task::{Stage, Task};
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
-use trueup_core::engine::{Action, Chosen, Plan};
+use trueup_core::engine::{Action, Chosen, Plan, Verb};
 
 #[derive(Debug, Default)]
 pub struct Activity {
@@ -56,7 +56,7 @@ pub enum RunState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
     pub id: String,
-    pub verb: &'static str,
+    pub verb: Verb,
     pub what: String,
     pub cluster: String,
     pub depends_on: Vec<String>,
@@ -77,7 +77,7 @@ impl Run {
         };
         let row = |action: &Action| RunRow {
             id: action.id.clone(),
-            verb: action.verb().as_str(),
+            verb: action.verb(),
             what: format!("{} {}", action.target.kind, action.target.name),
             cluster: action.cluster.clone(),
             depends_on: action.depends_on.clone(),

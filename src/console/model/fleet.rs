@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::console::table::ListState;
-use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, RiskClass};
+use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, Link, RiskClass};
+use trueup_fleet::live::UnreadLists;
 
 #[derive(Debug, Default)]
 pub struct FleetSheet {
     clusters: BTreeMap<ClusterName, Cluster>,
     /// Clocks that differ too much from the local one.
     clocks: BTreeMap<ClusterName, ClockSkew>,
+    /// Lists of live clusters that could not be read.
+    unread: BTreeMap<ClusterName, UnreadLists>,
     /// In list order, filtered.
     rows: Vec<FleetRow>,
     names: Vec<ClusterName>,
@@ -74,6 +77,19 @@ impl FleetSheet {
         };
     }
 
+    /// Takes in the lists of a live cluster that could not be read, or that all were.
+    pub fn put_lists(&mut self, name: ClusterName, lists: Option<UnreadLists>) {
+        match lists {
+            Some(lists) => self.unread.insert(name, lists),
+            None => self.unread.remove(&name),
+        };
+    }
+
+    /// The lists of a live cluster that could not be read.
+    pub fn unread(&self, cluster: &Cluster) -> Option<&UnreadLists> {
+        self.unread.get(&cluster.name).filter(|_| matches!(cluster.link, Link::Live { .. }))
+    }
+
     /// The clocks that differ too much from the local one.
     pub fn clocks(&self) -> &BTreeMap<ClusterName, ClockSkew> {
         &self.clocks
@@ -136,7 +152,7 @@ impl FleetSheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueup_core::world::{ClusterIdentity, Link, Provider, RiskClass, Served};
+    use trueup_core::world::{ClusterIdentity, Provider, Served};
 
     #[test]
     fn clusters_sort_before_accounts_and_accounts_before_local_files() {

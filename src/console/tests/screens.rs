@@ -15,9 +15,9 @@ use crate::console::theme::GlyphSet;
 use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{Action, Chosen, Plan, State, Tier, Undo};
-use trueup_core::world::{ClusterName, Link, RiskClass};
+use trueup_core::world::{ClusterName, Gap, GapCause, Link, RiskClass};
 use trueup_fleet::connect::PluginQuestion;
-use trueup_fleet::live::Update;
+use trueup_fleet::live::{UnreadLists, Update};
 
 /// A screen's states, each under its name.
 pub type States = Vec<(&'static str, TestConsole)>;
@@ -60,11 +60,21 @@ fn fleet() -> States {
         ("a live cluster", typed("j")),
         ("a login that expired", typed("j j")),
         ("a lost connection", typed("j j j j j")),
+        ("lists that could not be read", full(unread_lists)),
         ("an idle cluster, another marked", typed("space j j j j j j")),
         ("filtered", typed("/guest enter")),
         ("no match", typed("/qqqqq enter")),
         ("news", full(news)),
     ]
+}
+
+/// Live clusters with lists that were refused: some of a management cluster, all of a guest.
+fn unread_lists(stage: &mut TestConsole) {
+    let forbidden = Gap::new(GapCause::Forbidden, "listing v1/secrets: forbidden (403)");
+    let lists = [("mgmt-eu", 8), ("guest-payments", 11)]
+        .map(|(name, unread)| (ClusterName::new(name), Some(UnreadLists { unread, of: 11, first: forbidden.clone() })));
+    stage.data(Update { lists: lists.into(), ..Update::default() });
+    stage.keys("j");
 }
 
 fn news(stage: &mut TestConsole) {
@@ -86,6 +96,12 @@ fn list() -> States {
         stage.data(Update { clusters, ..Update::default() });
         stage.keys("1");
     });
+    let refused = made(TestConsole::started(), |stage| {
+        let clusters = fixtures::clusters().into_iter().filter(|(name, _)| name.as_str() == "mgmt-eu").collect();
+        stage.data(Update { clusters, ..Update::default() });
+        unread_lists(stage);
+        stage.keys("1");
+    });
     vec![
         (
             "nothing to check",
@@ -95,6 +111,7 @@ fn list() -> States {
         ),
         ("being read", reading),
         ("not all could be read", unread),
+        ("a live cluster with lists that could not be read", refused),
         (
             "every state",
             full(|stage| {
@@ -376,6 +393,7 @@ fn activity() -> States {
         ),
         ("halted by a gate", running(reported(Some(Halt::Gate(fixtures::blocked())), gated))),
         ("every end", running(every_end)),
+        ("found done", running(reported(None, ActionResult::Already))),
         (
             "never begun",
             running(|stage| {

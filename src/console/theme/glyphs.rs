@@ -81,6 +81,8 @@ glyphs! {
     link_live: "●" | "*",
     /// Connecting or listing.
     link_busy: "◐" | ":",
+    /// Live, with lists that could not be read.
+    link_partial: "◑" | "%",
     link_stale: "◔" | "o",
     link_failed: "✕" | "x",
     link_idle: "○" | ".",

@@ -49,10 +49,14 @@ pub fn toggle_pause(model: &mut Model) -> Effects {
 }
 
 fn apply(model: &mut Model, update: Update) -> Effects {
-    let Update { findings, clusters, clocks } = update;
-    let mut effects = Effects { redraw: !clusters.is_empty() || !clocks.is_empty(), ..Effects::default() };
+    let Update { findings, clusters, clocks, lists } = update;
+    let mut effects =
+        Effects { redraw: !clusters.is_empty() || !clocks.is_empty() || !lists.is_empty(), ..Effects::default() };
     for (name, clock) in clocks {
         model.fleet.put_clock(name, clock);
+    }
+    for (name, lists) in lists {
+        model.fleet.put_lists(name, lists);
     }
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();

@@ -124,7 +124,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     let (sign, word, role) = match &row.ended {
         Some(_) | None if waited.is_some() => (glyphs.running, waited.as_deref().unwrap_or_default(), Role::Accent),
         Some((_, ActionResult::Done(_))) => (glyphs.done, "verified", Role::Ok),
-        Some((_, ActionResult::Already)) => (glyphs.done, "unchanged", Role::Ok),
+        Some((_, ActionResult::Already)) => (glyphs.done, "already", Role::Ok),
         Some((_, ActionResult::Restored { .. })) => (glyphs.done, "restored", Role::Warn),
         Some((_, ActionResult::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
         Some((_, ActionResult::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
@@ -138,7 +138,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
         None => (glyphs.skipped, "not sent", Role::Muted),
     };
     let line = Line::of(format!("{sign} {word:<11}"), role)
-        .and(format!("{:<9}", row.verb), Role::Text)
+        .and(format!("{:<9}", row.verb.as_str()), Role::Text)
         .and(padded(&row.what, widths.what), Role::Text)
         .and(padded(&row.cluster, widths.cluster), Role::Muted);
     let times = times(model, row);
@@ -146,7 +146,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     let fits = line.plain().width() + times.width() <= width;
     let mut lines = vec![if fits { line.and(times, Role::Muted) } else { line }];
     let waits_for = row.waiting.as_ref().map(|(_, why)| why.as_str());
-    let why = waits_for.or(row.ended.as_ref().map(|(_, end)| end.why())).filter(|why| !why.is_empty());
+    let why = waits_for.or(row.ended.as_ref().map(|(_, end)| end.why_of(row.verb))).filter(|why| !why.is_empty());
     if let Some(why) = why {
         let text = format!("{}{why}", " ".repeat(WHY_INDENT));
         lines.extend(wrapped(&text, width, WHY_INDENT, role));

@@ -21,7 +21,7 @@ use crate::console::theme::{Glyphs, Role};
 use trueup_checks::Side;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{State, SubjectId, Verb};
-use trueup_core::world::Link;
+use trueup_core::world::{Cluster, Link};
 
 /// Width of a time bar.
 const BAR: usize = 10;
@@ -74,7 +74,12 @@ fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
 
 fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_>) {
     let busy = model.fleet.clusters().filter(|one| matches!(one.link, Link::Connecting | Link::Listing { .. })).count();
-    let failed = model.fleet.clusters().any(|one| matches!(one.link, Link::Failed { .. } | Link::AuthExpired { .. }));
+    let is_unread = |one: &Cluster| match one.link {
+        Link::Failed { .. } | Link::AuthExpired { .. } | Link::Degraded { .. } => true,
+        Link::Live { .. } => model.fleet.unread(one).is_some(),
+        Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Recorded => false,
+    };
+    let failed = model.fleet.clusters().any(is_unread);
     let key = |action: Action| model.screen_key(action);
     let (message, next) = match (check.order.total(), busy) {
         (0, 0) if failed => {

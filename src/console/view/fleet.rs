@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::frame::link_words;
+use super::frame::{link_glyph, link_words};
 use super::paint::{Painter, PaneFocus};
 use super::rows::{Row, table_look, with_margin};
 use super::states;
@@ -13,10 +13,11 @@ use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{FleetRow, Hangs, Model, StateCounts};
+use crate::console::model::{FleetRow, Hangs, Model};
 use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
 use crate::console::theme::Role;
-use trueup_core::engine::State;
+use trueup_core::engine::text::{Printable, ShellCommand};
+use trueup_core::engine::{CheckName, State};
 use trueup_core::world::{Cluster, ClusterSource, Link};
 
 /// Columns before the checks' own.
@@ -83,12 +84,10 @@ fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Op
     cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
     let (role, words) = link_words(model, cluster, painter);
     let words = if words.is_empty() { "live".to_owned() } else { words };
-    let dot = painter.glyphs().link(&cluster.link);
+    let dot = link_glyph(model, cluster, painter);
     cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
     debug_assert_eq!(cells.len(), BEFORE);
-    cells.extend(
-        model.checks.iter().map(|check| counts(model.findings.counts(&cluster.name, check.name), cluster, painter)),
-    );
+    cells.extend(model.checks.iter().map(|check| counts(model, check.name, cluster, painter)));
     cells.push(sparkline(model, cluster, painter));
     cells.push(match &cluster.link {
         Link::Live { since } => Cell::text(painter.age(*since, model.now), painter.style(Role::Muted)),
@@ -133,12 +132,20 @@ fn source(cluster: &Cluster) -> String {
 }
 
 /// `−3 =41`: each kind of difference, then the matches.
-fn counts<'m>(counts: Option<&StateCounts>, cluster: &Cluster, painter: &Painter<'_>) -> Cell<'m> {
+fn counts<'m>(model: &Model, check: CheckName, cluster: &Cluster, painter: &Painter<'_>) -> Cell<'m> {
     let glyphs = painter.glyphs();
+    let counts = model.findings.counts(&cluster.name, check);
     let Some(counts) = counts.filter(|counts| counts.total() > 0) else {
-        let waits = matches!(cluster.link, Link::Connecting | Link::Listing { .. });
-        let sign = if waits { glyphs.ellipsis } else { glyphs.nothing };
-        return Cell::text(sign, painter.style(Role::Muted));
+        let (sign, role) = match &cluster.link {
+            Link::Connecting | Link::Listing { .. } => (glyphs.ellipsis, Role::Muted),
+            Link::Live { .. } if model.fleet.unread(cluster).is_none() => (glyphs.nothing, Role::Muted),
+            Link::Recorded => (glyphs.nothing, Role::Muted),
+            // "Not applicable" is not known of what was not read.
+            Link::Live { .. } | Link::Idle | Link::Degraded { .. } | Link::AuthExpired { .. } | Link::Failed { .. } => {
+                (glyphs.state(State::Unknown), Role::from(State::Unknown))
+            }
+        };
+        return Cell::text(sign, painter.style(role));
     };
     let order = [
         State::Error,
@@ -195,7 +202,11 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
         }
         Link::Failed { gap } => Some((gap.message.clone(), format!("{}: retry now", key(Action::Reconnect)))),
         Link::Idle => Some(("Disconnected: live_max reached.".to_owned(), format!("{}: connect", key(Action::Open)))),
-        Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
+        Link::Live { .. } => model.fleet.unread(cluster).map(|lists| {
+            let message = format!("{} of {} lists could not be read; first: {}", lists.unread, lists.of, lists.first);
+            (message, format!("Retrying. Run: {}", doctor(cluster)))
+        }),
+        Link::Connecting | Link::Listing { .. } | Link::Recorded => None,
     };
     let mut lines = Vec::new();
     if let Some((message, next)) = trouble {
@@ -213,6 +224,17 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
         lines.push(line);
     }
     lines
+}
+
+/// The command that names every list that could not be read.
+fn doctor(cluster: &Cluster) -> Printable {
+    let command = ShellCommand::new("trueup doctor");
+    match &cluster.source {
+        ClusterSource::Kubeconfig { context } => command.option("--context", context).line(),
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            command.line()
+        }
+    }
 }
 
 fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {

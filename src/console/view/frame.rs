@@ -53,10 +53,18 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 
 fn chip(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -> Line {
     let (role, note) = link_words(model, cluster, painter);
-    let line = Line::of(format!("{} ", painter.glyphs().link(&cluster.link)), role)
+    let line = Line::of(format!("{} ", link_glyph(model, cluster, painter)), role)
         .and(cluster.name.to_string(), Role::Text)
         .and(format!(" {}", cluster.class.as_str()), Role::from(cluster.class));
     if note.is_empty() { line } else { line.and(format!(" {note}"), role) }
+}
+
+/// The dot before a cluster's name.
+pub fn link_glyph(model: &Model, cluster: &Cluster, painter: &Painter<'_>) -> &'static str {
+    match model.fleet.unread(cluster) {
+        Some(_) => painter.glyphs().link_partial,
+        None => painter.glyphs().link(&cluster.link),
+    }
 }
 
 /// State of a connection in a word or two; empty where the dot is enough.
@@ -66,7 +74,10 @@ pub fn link_words(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -
         Link::Connecting => (Role::Warn, "connecting".to_owned()),
         Link::Listing { objects: 0 } => (Role::Warn, "listing".to_owned()),
         Link::Listing { objects } => (Role::Warn, format!("listing {objects}")),
-        Link::Live { .. } => (Role::Ok, String::new()),
+        Link::Live { .. } => match model.fleet.unread(cluster) {
+            Some(lists) => (Role::Warn, format!("{} of {} lists", lists.read(), lists.of)),
+            None => (Role::Ok, String::new()),
+        },
         Link::Degraded { gap: _, retry_at } => {
             let wait = retry_at.duration_since(model.now).as_secs().max(0);
             painter.changes(Some(model.now + jiff::SignedDuration::from_secs(1)));
@@ -215,8 +226,24 @@ mod tests {
     use std::time::Duration;
 
     use crate::console::testing::{TestConsole, now};
-    use trueup_core::world::{ClockSkew, ClusterName};
-    use trueup_fleet::live::Update;
+    use trueup_core::world::{ClockSkew, ClusterName, Gap, GapCause};
+    use trueup_fleet::live::{UnreadLists, Update};
+
+    #[test]
+    fn a_cluster_with_unread_lists_is_not_shown_as_live_until_all_are_read() {
+        let name = ClusterName::new("mgmt-eu");
+        let mut stage = TestConsole::full();
+        let mut shown = |unread: usize| {
+            let first = Gap::new(GapCause::Forbidden, "listing v1/secrets: forbidden (403)");
+            let lists = (unread > 0).then_some(UnreadLists { unread, of: 11, first });
+            stage.data(Update { lists: [(name.clone(), lists)].into(), ..Update::default() });
+            stage.draw(120, 40).lines().next().unwrap_or_default().to_owned()
+        };
+        assert!(shown(0).contains("● mgmt-eu prod "));
+        let header = shown(8);
+        assert!(header.contains("◑ mgmt-eu prod 3 of 11 lists") && !header.contains('●'), "{header}");
+        assert!(!shown(0).contains("lists"));
+    }
 
     #[test]
     fn the_header_shows_clocks_that_differ_until_they_agree() {

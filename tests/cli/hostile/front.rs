@@ -17,6 +17,7 @@ pub enum Attacked {
 
 /// The list that orphans are judged by.
 pub const CONTROL_PLANES: &str = "/apis/hypershift.openshift.io/v1beta1/hostedcontrolplanes?";
+pub const HOSTED_CLUSTERS: &str = "/apis/hypershift.openshift.io/v1beta1/hostedclusters?";
 
 impl Attacked {
     fn is(self, head: &str) -> bool {

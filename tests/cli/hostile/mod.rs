@@ -1,7 +1,8 @@
 //! An API server that never ends, is slow or sends wrong answers: what `plan` prints, and its exit code.
 //!
 //! Whatever it does, the collection is unknown with the reason, nothing is deleted, and memory and time stay bounded.
-//! `cargo test --test cli hostile -- --nocapture` prints peak memory and time of each case.
+//! `cargo test --release --test cli hostile -- --nocapture` prints peak memory and time of each case, and with
+//! `TRUEUP_LARGE_FLEETS` also of 20,000 HostedClusters.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -15,6 +16,7 @@ use trueup_sim::{Listening, SimCluster, listen};
 use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, add, folder};
 use super::live::sim;
 
+mod console;
 mod front;
 mod measured;
 mod thousands;
@@ -29,8 +31,12 @@ fn page(token: &str, version: u64, kind: &str) -> String {
 }
 
 fn answer(stream: &mut TcpStream, kind: &str, body: &str) {
+    answer_with(stream, 200, kind, body);
+}
+
+fn answer_with(stream: &mut TcpStream, code: u16, kind: &str, body: &str) {
     let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {code} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).ok();
@@ -92,10 +98,8 @@ impl Case {
     }
 }
 
-/// Plans against the fleet with the management cluster behind a hostile server: the collection is not complete, the
-/// reason is named, and nothing can be deleted on its word.
-async fn assert_unknown(case: Case, args: &[&str]) {
-    let Case { name, on, attack, expected } = case;
+/// A guest, and its management cluster behind a hostile server.
+async fn management(case: &Case) -> (tempfile::TempDir, [Listening; 2]) {
     let guest = sim("guest-a", 2, &[GUEST_CONFIG, COPIES]);
     let guest_port = listen("127.0.0.1:0".parse().unwrap(), vec![("guest-a".to_owned(), guest)]).await.unwrap();
     let mgmt: SimCluster = sim("mgmt", 1, &[HOSTED]);
@@ -103,7 +107,16 @@ async fn assert_unknown(case: Case, args: &[&str]) {
     mgmt.seed(serde_json::json!({"apiVersion": "v1", "kind": "Secret", "data": {"kubeconfig": kubeconfig},
         "metadata": {"name": "guest-a-admin-kubeconfig", "namespace": "clusters"}}))
         .unwrap();
-    let (dir, _port) = behind(mgmt, |server| hostile(server, &[CONTROL_PLANES], on, attack)).await;
+    let attack = case.attack.clone();
+    let (dir, port) = behind(mgmt, |server| hostile(server, &[CONTROL_PLANES], case.on, attack)).await;
+    (dir, [port, guest_port])
+}
+
+/// Plans against the fleet with the management cluster behind a hostile server: the collection is not complete, the
+/// reason is named, and nothing can be deleted on its word.
+async fn assert_unknown(case: Case, args: &[&str]) {
+    let (dir, _ports) = management(&case).await;
+    let Case { name, expected, .. } = case;
     let measured = plan(&dir, args);
     let stderr = String::from_utf8_lossy(&measured.output.stderr);
     let plan = Plan::read(&String::from_utf8_lossy(&measured.output.stdout))
@@ -119,9 +132,9 @@ async fn assert_unknown(case: Case, args: &[&str]) {
     assert_eq!(deletes.count(), 0, "{name}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_an_end_is_unknown_and_named() {
-    let cases = [
+/// Answers without an end.
+fn endless() -> [Case; 5] {
+    [
         Case::lists(
             "endless pages",
             |stream, nth| {
@@ -158,15 +171,12 @@ async fn a_server_without_an_end_is_unknown_and_named() {
             },
             &["hostedcontrolplanes"],
         ),
-    ];
-    for case in cases {
-        assert_unknown(case, &["--settle", "0s"]).await;
-    }
+    ]
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_sends_wrong_answers_is_unknown_and_named() {
-    let cases = [
+/// Answers that are not the list that was asked for.
+fn wrong() -> [Case; 4] {
+    [
         Case::lists(
             "an empty list of another kind",
             |stream, _| {
@@ -199,14 +209,11 @@ async fn a_server_that_sends_wrong_answers_is_unknown_and_named() {
             },
             &["hostedcontrolplanes"],
         ),
-    ];
-    for case in cases {
-        assert_unknown(case, &["--settle", "0s"]).await;
-    }
+    ]
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_list_older_than_the_last_one_deletes_nothing() {
+/// A list that is older than the one before.
+fn older() -> Case {
     // The first list proposes a delete; the second, after the settling time, is empty and from the past.
     let attack: Arc<Attack> = Arc::new(|stream, nth, _| {
         if nth > 0 {
@@ -214,12 +221,11 @@ async fn a_list_older_than_the_last_one_deletes_nothing() {
         }
         nth > 0
     });
-    let expected = &["stale list: version 1 is older than"];
-    assert_unknown(Case { name: "backwards", on: Attacked::Lists, attack, expected }, &["--settle", "1s"]).await;
+    Case { name: "backwards", on: Attacked::Lists, attack, expected: &["stale list: version 1 is older than"] }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_flood_of_watch_events_is_unknown_and_named() {
+/// More events than the budget allows.
+fn flood() -> Case {
     let event = |nth: u64| {
         let object = serde_json::json!({"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
             "metadata": {"name": format!("f{nth}"), "namespace": "flood", "uid": format!("u{nth}"),
@@ -238,6 +244,30 @@ async fn a_flood_of_watch_events_is_unknown_and_named() {
     });
     // The list that follows the flood, if there is time for one, is older than what the flood announced.
     let expected = &["stale list: version", "over budget: more than 2000 events per second"];
+    Case { name: "a watch flood", on: Attacked::Watches, attack, expected }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_an_end_is_unknown_and_named() {
+    for case in endless() {
+        assert_unknown(case, &["--settle", "0s"]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_sends_wrong_answers_is_unknown_and_named() {
+    for case in wrong() {
+        assert_unknown(case, &["--settle", "0s"]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_older_than_the_last_one_deletes_nothing() {
+    assert_unknown(older(), &["--settle", "1s"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_watch_events_is_unknown_and_named() {
     // The settling time is when a watch has to be followed.
-    assert_unknown(Case { name: "a watch flood", on: Attacked::Watches, attack, expected }, &["--settle", "3s"]).await;
+    assert_unknown(flood(), &["--settle", "3s"]).await;
 }

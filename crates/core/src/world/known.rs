@@ -42,6 +42,22 @@ pub enum GapCause {
     OverBudget,
 }
 
+impl GapCause {
+    /// Whether something exists that could not be read. A kind that is not served and an object that is absent are no loss.
+    pub fn is_loss(self) -> bool {
+        match self {
+            Self::Forbidden
+            | Self::Unauthorized
+            | Self::Unreachable
+            | Self::CutShort
+            | Self::Silent
+            | Self::Unreadable
+            | Self::OverBudget => true,
+            Self::NotObserved | Self::Discovery | Self::NotRecorded => false,
+        }
+    }
+}
+
 impl Gap {
     pub fn new(cause: GapCause, message: impl Into<String>) -> Self {
         Self { cause, message: message.into() }

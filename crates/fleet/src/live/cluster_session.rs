@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::asked::AskedCollections;
+use super::lists::UnreadLists;
 use crate::connect::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
 use crate::observe::{Epoch, Observer, VersionFloor};
 use trueup_core::world::{
@@ -60,6 +61,8 @@ pub(super) struct ClusterSession {
     pub needed: u64,
     /// The excessive skew of its clock that an update has named.
     pub clock_shown: Option<ClockSkew>,
+    /// The unread lists that an update has named.
+    pub lists_shown: Option<UnreadLists>,
 }
 
 impl ClusterSession {
@@ -83,6 +86,7 @@ impl ClusterSession {
             judged: false,
             needed: 0,
             clock_shown: None,
+            lists_shown: None,
         }
     }
 

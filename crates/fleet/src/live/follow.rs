@@ -63,7 +63,9 @@ impl Live {
         shown
             .extend(changes.iter().filter(|change| matches!(change, Change::Cluster(_))).map(Change::cluster).cloned());
         let view = self.world.view(now);
-        update.clusters.extend(shown.into_iter().map(|name| (name.clone(), view.cluster(&name).cloned())));
+        update.clusters.extend(shown.iter().map(|name| (name.clone(), view.cluster(name).cloned())));
+        // With the link, so that a cluster is never shown as live while its lists are refused.
+        self.note_lists(shown.iter(), &mut update);
         let clusters: BTreeSet<&ClusterName> = changes.iter().map(Change::cluster).collect();
         for cluster in clusters {
             self.ports.ledger.retain(cluster, self.world.bytes_of(cluster));
@@ -93,8 +95,11 @@ impl Live {
 
     fn judge(&mut self) -> Update {
         let changes = std::mem::take(&mut self.unjudged);
-        let view = self.world.view(self.ports.clock.now());
         let mut update = Update { clocks: std::mem::take(&mut self.clock_changes), ..Update::default() };
+        let relisted: BTreeSet<&ClusterName> =
+            changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).collect();
+        self.note_lists(relisted.into_iter(), &mut update);
+        let view = self.world.view(self.ports.clock.now());
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
         self.judging.ran(view.now, self.ports.clock.now());

@@ -17,6 +17,7 @@ mod guests;
 mod intake;
 mod interest_table;
 mod links;
+mod lists;
 mod pacing;
 mod recorded;
 mod session;
@@ -29,6 +30,7 @@ mod work;
 
 pub use cluster_session::Member;
 pub use discover::{ClusterAccount, Guest, HostedClusterLink};
+pub use lists::UnreadLists;
 pub use recorded::recorded;
 pub use session::{GuestResolver, LIVE_MAX, Live, LiveSetup, Settled};
 pub use update::{AskAfter, Command, Question, Update};

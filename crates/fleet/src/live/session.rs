@@ -342,6 +342,7 @@ impl Live {
             findings: self.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect(),
             clusters: self.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect(),
             clocks: self.shown_clocks(),
+            lists: self.shown_lists(),
         }
     }
 
@@ -356,6 +357,7 @@ impl Live {
         all.findings.values_mut().for_each(|held| *held = None);
         all.clusters.values_mut().for_each(|cluster| *cluster = None);
         all.clocks.values_mut().for_each(|clock| *clock = None);
+        all.lists.values_mut().for_each(|lists| *lists = None);
         all
     }
 

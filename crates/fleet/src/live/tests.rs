@@ -6,6 +6,7 @@ mod budgets;
 mod clocks;
 mod deletes;
 mod kubeconfig;
+mod lists;
 mod powervs;
 mod scale;
 

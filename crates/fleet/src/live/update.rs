@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cluster_session::Member;
+use super::lists::UnreadLists;
 use super::session::Live;
 use trueup_checks::judgements::{CurrentJudgement, FindingChange};
 use trueup_core::engine::SubjectId;
@@ -17,6 +18,8 @@ pub struct Update {
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
     /// Clocks that differ too much from the local one; nothing means that they agree again.
     pub clocks: BTreeMap<ClusterName, Option<ClockSkew>>,
+    /// Lists of live clusters that could not be read; nothing means that all were.
+    pub lists: BTreeMap<ClusterName, Option<UnreadLists>>,
 }
 
 /// What the loop can be asked to do.
@@ -61,15 +64,16 @@ impl Update {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty() && self.clusters.is_empty() && self.clocks.is_empty()
+        self.findings.is_empty() && self.clusters.is_empty() && self.clocks.is_empty() && self.lists.is_empty()
     }
 
     /// Adds a later update.
     pub fn merge(&mut self, later: Self) {
-        let Self { findings, clusters, clocks } = later;
+        let Self { findings, clusters, clocks, lists } = later;
         self.findings.extend(findings);
         self.clusters.extend(clusters);
         self.clocks.extend(clocks);
+        self.lists.extend(lists);
     }
 
     pub(super) fn note(&mut self, changes: Vec<FindingChange>) {

@@ -95,6 +95,31 @@ fn patch() -> impl Strategy<Value = (&'static str, Value)> {
     prop_oneof![3 => spec, 1 => whole, 2 => single]
 }
 
+/// Sends patches to a new demo, and lets it run after each.
+fn play(patches: Vec<((&str, &str), (&str, Value))>) {
+    let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let _entered = runtime.enter();
+    let scenario = Scenario::new(&ScenarioOptions { seed: 5, guests_more: 0, objects_more: 0, start });
+    let mut runner = scenario.runner();
+    for ((cluster, path), (content_type, body)) in patches {
+        let cluster = scenario.clusters.iter().find(|one| one.name == cluster).unwrap();
+        let request = Request::new(Method::PATCH, path, body.to_string()).with_content_type(content_type);
+        let Answer::Reply(reply) = cluster.sim.with(|server, now| server.handle(now, &request)) else {
+            panic!("a patch is answered at once");
+        };
+        assert!(reply.status < 500, "{path}: {}", String::from_utf8_lossy(&reply.body));
+        (0..8).for_each(|_| drop(runner.tick()));
+    }
+}
+
+#[test]
+fn the_demo_runs_with_no_list_of_providers_and_with_text_for_a_configuration() {
+    let null = json!([{ "op": "add", "path": "/spec/oidcProviders", "value": null }]);
+    play(vec![(PLACES[0], ("application/json-patch+json", null))]);
+    play(vec![(PLACES[7], ("application/merge-patch+json", json!({ "spec": { "configuration": "x" } })))]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
@@ -102,19 +127,6 @@ proptest! {
     fn the_demo_never_panics_on_patches(
         patches in prop::collection::vec((prop::sample::select(PLACES.to_vec()), patch()), 1..4),
     ) {
-        let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let _entered = runtime.enter();
-        let scenario = Scenario::new(&ScenarioOptions { seed: 5, guests_more: 0, objects_more: 0, start });
-        let mut runner = scenario.runner();
-        for ((cluster, path), (content_type, body)) in patches {
-            let cluster = scenario.clusters.iter().find(|one| one.name == cluster).unwrap();
-            let request = Request::new(Method::PATCH, path, body.to_string()).with_content_type(content_type);
-            let Answer::Reply(reply) = cluster.sim.with(|server, now| server.handle(now, &request)) else {
-                panic!("a patch is answered at once");
-            };
-            prop_assert!(reply.status < 500, "{path}: {}", String::from_utf8_lossy(&reply.body));
-            (0..8).for_each(|_| drop(runner.tick()));
-        }
+        play(patches);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::journal::VerifiedState;
-use crate::engine::{Blocked, GateName, RecheckResult};
+use crate::engine::{Blocked, GateName, RecheckResult, Verb};
 
 /// How one action ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +23,22 @@ pub enum ActionResult {
     Unknown { why: String },
 }
 
-/// What the journal says of [`ActionResult::Already`].
-pub(super) const ALREADY: &str = "already in the desired state";
+/// What an action with this verb found when it ended as [`ActionResult::Already`].
+fn already(verb: Verb) -> &'static str {
+    match verb {
+        // Another client deleted it: the journal must not claim the delete.
+        Verb::Delete => "already gone",
+        Verb::Create
+        | Verb::Apply
+        | Verb::Update
+        | Verb::Label
+        | Verb::Annotate
+        | Verb::Patch
+        | Verb::Tag
+        | Verb::Untag
+        | Verb::ReOwn => "already in the desired state",
+    }
+}
 
 /// Why nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +79,18 @@ impl ActionResult {
             Self::Skipped { .. } => "skipped",
             Self::Failed { .. } => "failed",
             Self::Unknown { .. } => "unknown",
+        }
+    }
+
+    /// The reason, or what an action with this verb found; empty where the word says all.
+    pub fn why_of(&self, verb: Verb) -> &str {
+        match self {
+            Self::Already => already(verb),
+            Self::Done(_)
+            | Self::Restored { .. }
+            | Self::Skipped { .. }
+            | Self::Failed { .. }
+            | Self::Unknown { .. } => self.why(),
         }
     }
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::own_changes::{OwnChanges, share_a_target};
 use super::ports::{Ports, Progress};
-use super::report::{ALREADY, ActionResult, Halt, Report};
+use super::report::{ActionResult, Halt, Report};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb};
@@ -333,9 +333,9 @@ impl<'p> Run<'p, '_> {
     /// A record for each action without an intent; the others are in the journal already.
     fn skipped(&self, at: Timestamp) -> Vec<Record> {
         let skipped = |action: &Action| {
-            let why = match self.report.ends.get(&action.id)? {
-                ActionResult::Skipped { why, .. } => why.as_str(),
-                ActionResult::Already => ALREADY,
+            let end = self.report.ends.get(&action.id)?;
+            let why = match end {
+                ActionResult::Skipped { .. } | ActionResult::Already => end.why_of(action.verb()),
                 ActionResult::Done(_)
                 | ActionResult::Restored { .. }
                 | ActionResult::Failed { .. }

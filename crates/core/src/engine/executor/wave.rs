@@ -17,7 +17,7 @@ use super::ports::{ClusterPort, Progress, Reading, Reply};
 use super::prepared_write::{PreparedWrite, owners_shown};
 use super::read::read;
 use super::ready::Ready;
-use super::report::{ALREADY, ActionResult, Halt};
+use super::report::{ActionResult, Halt};
 use super::run::Run;
 use super::source::read_source;
 use super::verdict::{Next, in_doubt, next};
@@ -326,14 +326,7 @@ impl<'p> Run<'p, '_> {
                 ActionResult::Failed { .. } => VerifiedState::Failed,
                 ActionResult::Unknown { .. } => VerifiedState::Unknown,
             },
-            why: match end {
-                ActionResult::Already => ALREADY.to_owned(),
-                ActionResult::Done(_)
-                | ActionResult::Restored { .. }
-                | ActionResult::Skipped { .. }
-                | ActionResult::Failed { .. }
-                | ActionResult::Unknown { .. } => end.why().to_owned(),
-            },
+            why: end.why_of(action.verb()).to_owned(),
             version: self.versions.get(&action.id).filter(|_| matches!(end, ActionResult::Done(_))).cloned(),
             at,
         };

@@ -456,3 +456,26 @@ async fn a_list_that_was_cut_short_is_never_finished() {
     let (code, _) = get(&client, &format!("limit=5&continue={token}")).await;
     assert_eq!(code, 403);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_date_of_every_answer_of_aws_is_compared_with_the_local_clock() {
+    let start: Timestamp = NOW.parse().unwrap();
+    for (case, ahead, expected) in [("agrees", 0, false), ("nine days ahead", 9 * 86_400, true)] {
+        let date = jiff::fmt::rfc2822::DateTimePrinter::new();
+        let date = date.timestamp_to_rfc9110_string(&(start + jiff::SignedDuration::from_secs(ahead))).unwrap();
+        let service = tower::service_fn(move |_: http::Request<Full<Bytes>>| {
+            let answer = http::Response::builder().status(503).header(http::header::DATE, date.clone());
+            std::future::ready(answer.body(Full::new(Bytes::new())))
+        });
+        let way = AwsWay::InProcess(HttpClient::in_process(service));
+        let cache = Arc::new(AwsCache::new(way, &Env::new([("HOME", "/nonexistent")]), Arc::new(move || start)));
+        let account = AwsAccount::new("prod", answering(vec![(SECRET, 200, keys_secret())]), cache);
+        let connection = AccountConnector::new(Arc::new(account)).connect().await.unwrap();
+        assert!(connection.clock.skew().is_none(), "case: {case}: nothing was received yet");
+        let types = format!("{NAMED},types=m5.large");
+        let (status, _) = ask(&connection.client, "namespaces/eu-west-1/instancetypes", &types).await;
+        assert_ne!(status, 200, "case: {case}");
+        let skew = connection.clock.skew().unwrap();
+        assert_eq!(skew.is_excessive(), expected, "case: {case}: {skew}");
+    }
+}

@@ -8,12 +8,16 @@ use trueup_checks::testing::now;
 use super::*;
 
 fn server() -> SimCluster {
+    server_with(&["v1beta1"])
+}
+
+/// A server that serves Cluster API in these versions.
+fn server_with(versions: &[&str]) -> SimCluster {
     let sim = SimCluster::new(SimOptions { name: "mgmt".to_owned(), seed: 1, start: now() });
-    for (api_version, kind, plural) in [
-        ("cluster.x-k8s.io/v1beta1", "Cluster", "clusters"),
-        ("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane", "captcontrolplanes"),
-    ] {
-        sim.register(ResourceKind::custom(api_version, kind, plural).with_status());
+    let clusters = versions.iter().map(|version| (format!("cluster.x-k8s.io/{version}"), "Cluster", "clusters"));
+    let plane = ("controlplane.cluster.x-k8s.io/v1beta1".to_owned(), "CAPTControlPlane", "captcontrolplanes");
+    for (api_version, kind, plural) in clusters.chain([plane]) {
+        sim.register(ResourceKind::custom(&api_version, kind, plural).with_status());
     }
     for namespace in ["team-a", "team-z"] {
         sim.seed(json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } })).unwrap();
@@ -25,6 +29,9 @@ fn server() -> SimCluster {
         if let Some(owners) = metadata.get_mut("ownerReferences") {
             let plane = sim.object("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane", "team-a/demo").unwrap();
             owners[0]["uid"] = plane["metadata"]["uid"].clone();
+        }
+        if object["kind"] == "Cluster" {
+            object["apiVersion"] = json!(format!("cluster.x-k8s.io/{}", versions[0]));
         }
         sim.seed(object).unwrap();
     }
@@ -76,6 +83,25 @@ async fn a_source_that_changes_shows_its_target_behind_and_a_copy_settles_it() {
     until(&mut live, &["demo-kubeconfig fresh []"]).await;
     sim.edit("v1", "Secret", "default/demo-outputs-kubeconfig", |object| object["data"] = json!({})).unwrap();
     until(&mut live, &["demo-kubeconfig source-invalid [\"key\"]"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn clusters_are_read_in_the_newest_version_of_cluster_api_that_is_served() {
+    for versions in [&["v1beta1"][..], &["v1beta2"], &["v1beta1", "v1beta2"]] {
+        let sim = server_with(versions);
+        let mut live = watch(&sim);
+        live.wait_settled(Duration::from_secs(60)).await;
+        assert_eq!(said(&live), ["demo-kubeconfig fresh []"], "{versions:?}");
+        let version = |logged: trueup_sim::Logged| {
+            let rest = logged.target.strip_prefix("/apis/cluster.x-k8s.io/")?.to_owned();
+            rest.split_once("/clusters").map(|(version, _)| version.to_owned())
+        };
+        let asked: BTreeSet<String> = sim.request_log().into_iter().filter_map(version).collect();
+        assert_eq!(asked, BTreeSet::from([(*versions.last().unwrap()).to_owned()]), "{versions:?}");
+        // Only a Cluster that was read misses its kubeconfig.
+        sim.remove("v1", "Secret", DEMO).unwrap();
+        until(&mut live, &["demo-kubeconfig missing []"]).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
