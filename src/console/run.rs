@@ -27,7 +27,7 @@ use super::reply_sender::ReplySender;
 use super::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use super::task::{ConsoleServices, SavedFile, Start, Task, TaskReply};
 use super::terminal::{
-    Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
+    Asked, BACKGROUND_QUERY, ColorDepth, Dialect, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
     install_panic_hook, progress_title, read_background, rest, title,
 };
 use super::theme::{GlyphSet, Theme, Themes};
@@ -56,6 +56,7 @@ const DRAIN_MAX: usize = 256;
 /// Inputs of the console.
 pub struct Opening {
     pub depth: ColorDepth,
+    pub dialect: Dialect,
     pub signs: GlyphSet,
     pub zone: Zone,
     pub is_tmux: bool,
@@ -90,11 +91,11 @@ pub enum Login {
 /// # Errors
 /// There is no terminal, or it closed.
 pub async fn run(opening: Opening) -> io::Result<()> {
-    let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
+    let Opening { depth, dialect, signs, zone, is_tmux, instead, start } = opening;
     let (sender, replies) = ReplySender::new();
     let panics = sender.clone();
     install_panic_hook(move |message| panics.send(TaskReply::ServiceRestarted { what: message }));
-    let screen = Screen::open(depth)?;
+    let screen = Screen::open(depth, dialect)?;
     let mut model = Model::new(Timestamp::now(), screen.area(), zone);
     model.instead = instead;
     let mut shell = Shell {
