@@ -3,7 +3,7 @@
 //! Invariants:
 //! - only this thread writes to the terminal; everything else uses channels;
 //! - all ready events are handled before drawing: input is drawn at once, data at most sixty times a second;
-//! - there is no tick: without events, only the next age label wakes the loop.
+//! - there is no tick: without events, only the next age label and the model's deadline wake the loop.
 
 #![expect(clippy::disallowed_methods, reason = "the loop passes the time to the pure update")]
 
@@ -134,7 +134,7 @@ struct Shell {
     is_tmux: bool,
     /// Time of the last frame for data. Frames for keys do not count: typing does not delay rows.
     data_drawn_at: Option<Instant>,
-    /// When the next label on the screen changes.
+    /// When the next label on the screen changes, or the model's deadline.
     wake_at: Option<Instant>,
     titled: String,
 }
@@ -464,10 +464,10 @@ impl Shell {
             let area = buffer.area;
             let drawn = view(model, appearance, area, buffer);
             *hits = drawn.hits;
-            *wake_at = drawn.changes_at.map(|at| {
-                let wait = Duration::try_from(at.duration_since(model.now)).unwrap_or_default();
-                Instant::now() + wait.max(if unfocused { UNFOCUSED } else { AGES })
-            });
+            let until = |at: Timestamp| Duration::try_from(at.duration_since(model.now)).unwrap_or_default();
+            let label = drawn.changes_at.map(|at| until(at).max(if unfocused { UNFOCUSED } else { AGES }));
+            let wait = [label, model.deadline().map(until)].into_iter().flatten().min();
+            *wake_at = wait.map(|wait| Instant::now() + wait);
             drawn.cursor
         })?;
         Ok(())
