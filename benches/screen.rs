@@ -24,7 +24,7 @@ use trueup::console::event::{Event, What};
 use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
 use trueup::console::task::{RequestId, Start, SubjectDetail, Task, TaskReply};
-use trueup::console::terminal::{ColorDepth, Writer};
+use trueup::console::terminal::{ColorDepth, Dialect, Writer};
 use trueup::console::theme::{DEFAULT, GlyphSet, Themes};
 use trueup::console::update::update;
 use trueup::console::view::{Appearance, view};
@@ -121,7 +121,7 @@ impl Bench {
             model: Model::new(now(), SCREEN, Zone::Utc),
             appearance: Appearance { theme, signs: GlyphSet::Unicode },
             hits: HitMap::default(),
-            writer: Writer::new(ColorDepth::True),
+            writer: Writer::new(ColorDepth::True, Dialect::Xterm),
             shown: Buffer::empty(SCREEN),
             next: Buffer::empty(SCREEN),
             bytes: 0,
@@ -161,7 +161,7 @@ impl Bench {
         self.next.reset();
         let drawn = view(&self.model, &self.appearance, SCREEN, &mut self.next);
         self.hits = drawn.hits;
-        self.bytes += self.writer.frame(&self.shown, &self.next, drawn.cursor).len();
+        self.bytes += self.writer.frame(&mut self.shown, &self.next, drawn.cursor).len();
         std::mem::swap(&mut self.shown, &mut self.next);
         self.bytes
     }

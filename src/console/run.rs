@@ -3,7 +3,7 @@
 //! Invariants:
 //! - only this thread writes to the terminal; everything else uses channels;
 //! - all ready events are handled before drawing: input is drawn at once, data at most sixty times a second;
-//! - there is no tick: without events, only the next age label wakes the loop.
+//! - there is no tick: without events, only the next age label and the model's deadline wake the loop.
 
 #![expect(clippy::disallowed_methods, reason = "the loop passes the time to the pure update")]
 
@@ -27,7 +27,7 @@ use super::reply_sender::ReplySender;
 use super::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use super::task::{ConsoleServices, SavedFile, Start, Task, TaskReply};
 use super::terminal::{
-    Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
+    Asked, BACKGROUND_QUERY, ColorDepth, Dialect, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
     install_panic_hook, progress_title, read_background, rest, title,
 };
 use super::theme::{GlyphSet, Theme, Themes};
@@ -56,6 +56,7 @@ const DRAIN_MAX: usize = 256;
 /// Inputs of the console.
 pub struct Opening {
     pub depth: ColorDepth,
+    pub dialect: Dialect,
     pub signs: GlyphSet,
     pub zone: Zone,
     pub is_tmux: bool,
@@ -90,11 +91,11 @@ pub enum Login {
 /// # Errors
 /// There is no terminal, or it closed.
 pub async fn run(opening: Opening) -> io::Result<()> {
-    let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
+    let Opening { depth, dialect, signs, zone, is_tmux, instead, start } = opening;
     let (sender, replies) = ReplySender::new();
     let panics = sender.clone();
     install_panic_hook(move |message| panics.send(TaskReply::ServiceRestarted { what: message }));
-    let screen = Screen::open(depth)?;
+    let screen = Screen::open(depth, dialect)?;
     let mut model = Model::new(Timestamp::now(), screen.area(), zone);
     model.instead = instead;
     let mut shell = Shell {
@@ -133,7 +134,7 @@ struct Shell {
     is_tmux: bool,
     /// Time of the last frame for data. Frames for keys do not count: typing does not delay rows.
     data_drawn_at: Option<Instant>,
-    /// When the next label on the screen changes.
+    /// When the next label on the screen changes, or the model's deadline.
     wake_at: Option<Instant>,
     titled: String,
 }
@@ -463,10 +464,10 @@ impl Shell {
             let area = buffer.area;
             let drawn = view(model, appearance, area, buffer);
             *hits = drawn.hits;
-            *wake_at = drawn.changes_at.map(|at| {
-                let wait = Duration::try_from(at.duration_since(model.now)).unwrap_or_default();
-                Instant::now() + wait.max(if unfocused { UNFOCUSED } else { AGES })
-            });
+            let until = |at: Timestamp| Duration::try_from(at.duration_since(model.now)).unwrap_or_default();
+            let label = drawn.changes_at.map(|at| until(at).max(if unfocused { UNFOCUSED } else { AGES }));
+            let wait = [label, model.deadline().map(until)].into_iter().flatten().min();
+            *wake_at = wait.map(|wait| Instant::now() + wait);
             drawn.cursor
         })?;
         Ok(())

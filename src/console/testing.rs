@@ -17,7 +17,7 @@ use super::capture;
 use super::effect::{Effects, TerminalRequest};
 use super::event::{Event, What};
 use super::hits::{Hit, HitMap};
-use super::model::{Model, Zone};
+use super::model::{Model, REST, Zone};
 use super::task::{PlanTarget, Start, Task, TaskReply};
 use super::tests::fixtures;
 use super::theme::{Theme, Themes};
@@ -149,8 +149,16 @@ impl TestConsole {
         *found.get(found.len() / 2).unwrap_or_else(|| panic!("{hit:?} is not on the screen"))
     }
 
-    /// Replies to the last request about the cursor's subject.
+    /// Lets the cursor rest, so that its detail is requested.
+    pub fn rest(&mut self) -> &mut Self {
+        self.later(REST.unsigned_abs())
+    }
+
+    /// Lets the cursor rest, and replies to the last request about its subject.
     pub fn explained(&mut self) -> &mut Self {
+        if self.model.deadline().is_some() {
+            self.rest();
+        }
         let subject = self.model.detail.subject.clone().expect("the cursor is on a subject");
         let detail = fixtures::subject_detail(&subject);
         self.reply(TaskReply::Explained { ask: self.model.detail.ask, detail: Some(Box::new(detail)) })

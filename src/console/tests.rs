@@ -1,6 +1,7 @@
 //! The console as a whole: events in, screens and effects out.
 
 mod actions;
+mod bytes;
 mod checks;
 pub mod fixtures;
 mod invariants;

@@ -201,6 +201,21 @@ impl Pty {
         self.wait(what, |pty| condition(&pty.modes()));
     }
 
+    /// Waits until the program wrote these bytes after the first `from`, and the frame they are in ended.
+    #[track_caller]
+    pub fn wait_for_bytes(&mut self, what: &str, bytes: &[u8], from: usize) {
+        self.wait(what, |pty| pty.transcript[from..].windows(bytes.len()).any(|window| window == bytes));
+    }
+
+    /// Takes in what the program writes until it is silent for this long.
+    #[track_caller]
+    pub fn wait_until_silent(&mut self, time: Duration) {
+        let deadline = Instant::now() + DEADLINE;
+        while self.bytes_within(time) > 0 {
+            assert!(Instant::now() < deadline, "the program does not fall silent\n{}", self.picture());
+        }
+    }
+
     /// Waits until the terminal's own settings are as wanted.
     #[track_caller]
     pub fn wait_for_termios(&mut self, what: &str, condition: impl Fn(&str) -> bool) {

@@ -15,4 +15,6 @@ mod pty;
 
 mod driver;
 mod lifecycle;
+mod redraw;
 mod stage;
+mod start;

@@ -10,8 +10,8 @@ use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 use tokio::process::Command;
 use trueup::console::terminal::{
-    Asked, BACKGROUND_QUERY, ColorChoice, Cursor, Input, Mode, Screen, Signals, Stop, color_depth, copy, hand_over,
-    install_panic_hook, read_background, rest, title,
+    Asked, BACKGROUND_QUERY, ColorChoice, Cursor, Dialect, Input, Mode, Screen, Signals, Stop, color_depth, copy,
+    hand_over, install_panic_hook, read_background, rest, title,
 };
 
 use crate::pty::Program;
@@ -55,7 +55,8 @@ enum Next {
 async fn play() -> io::Result<()> {
     let (said, panics) = std::sync::mpsc::channel();
     install_panic_hook(move |panic| drop(said.send(panic)));
-    let screen = Screen::open(color_depth(ColorChoice::Auto, &|name| std::env::var_os(name)))?;
+    let env = |name: &str| std::env::var_os(name);
+    let screen = Screen::open(color_depth(ColorChoice::Auto, &env), Dialect::detect(&env))?;
     let signals = Signals::listen()?;
     let mut stage = Stage { screen, input: Input::start()?, signals, line: "ready".to_owned(), panics };
     stage.draw()?;

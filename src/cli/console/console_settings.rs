@@ -13,7 +13,7 @@ use crate::console::filter::Filter;
 use crate::console::keymap::Keymap;
 use crate::console::model::{Remembered, SavedView, Zone};
 use crate::console::settings::{ModelSettings, RenderSettings, ThemeChoice};
-use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
+use crate::console::terminal::{ColorChoice, ColorDepth, Dialect, color_depth};
 use crate::console::theme::{DEFAULT, GlyphSet, Themes};
 use trueup_core::engine::AcceptRule;
 use trueup_core::engine::text::Charset;
@@ -39,6 +39,11 @@ pub fn depth(context: &Context) -> ColorDepth {
         ColorWhen::Never => ColorChoice::Never,
     };
     color_depth(choice, &|name: &str| context.env.raw(name).map(ToOwned::to_owned))
+}
+
+/// The editing sequences of the terminal.
+pub fn dialect(context: &Context) -> Dialect {
+    Dialect::detect(&|name: &str| context.env.raw(name).map(ToOwned::to_owned))
 }
 
 pub fn signs(context: &Context) -> GlyphSet {

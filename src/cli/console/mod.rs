@@ -133,6 +133,7 @@ fn opened(session: Arc<Session>, make: MakeLive, config: Config, kind: FleetKind
 pub async fn run(context: Context, open: OpenFleet, instead: Instead) -> Result<u8, CliError> {
     let opening = Opening {
         depth: console_settings::depth(&context),
+        dialect: console_settings::dialect(&context),
         signs: console_settings::signs(&context),
         zone: console_settings::zone(&context),
         is_tmux: context.env.raw("TMUX").is_some(),

@@ -26,7 +26,7 @@ pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Run, RunRow, RunState};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
-pub use detail::{Detail, ObjectTab, ObjectView};
+pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
@@ -202,6 +202,11 @@ impl Model {
     /// The selected subject.
     pub fn subject(&self) -> Option<Arc<SubjectId>> {
         self.check()?.list.cursor().cloned()
+    }
+
+    /// When the loop must send [`What::Time`](super::event::What::Time), besides for labels.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.check().and_then(|_| self.detail.due_at())
     }
 
     pub fn layout(&self) -> Option<Layout> {

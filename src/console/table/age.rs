@@ -8,6 +8,9 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
+/// Seconds that the label of a list may be outdated.
+const LATE_MAX: i64 = 10;
+
 /// Each unit, and the age from which the next one is used. Days go to 999, which is more precise than two years.
 const UNITS: [(&str, i64, i64); 5] =
     [("s", SECOND, MINUTE), ("m", MINUTE, HOUR), ("h", HOUR, DAY), ("d", DAY, 1000 * DAY), ("y", YEAR, i64::MAX)];
@@ -17,6 +20,19 @@ pub fn age(since: Timestamp, now: Timestamp) -> String {
     let seconds = whole_seconds(since, now);
     let (letter, unit, _) = unit_of(seconds);
     format!("{}{letter}", seconds / unit)
+}
+
+/// Renders an age for a list: `<1m`, then as [`age`]. Seconds would change every row every second.
+pub fn list_age(since: Timestamp, now: Timestamp) -> String {
+    if whole_seconds(since, now) < MINUTE { "<1m".to_owned() } else { age(since, now) }
+}
+
+/// When the label of a list is drawn next: at most [`LATE_MAX`] seconds after it changes, so that the labels of many rows
+/// change together.
+pub fn next_list_change(since: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let change = next_change(since, now.max(since.checked_add(SignedDuration::from_secs(MINUTE - 1)).ok()?))?;
+    let seconds = change.as_second() + i64::from(change.subsec_nanosecond() > 0);
+    Timestamp::from_second((seconds + LATE_MAX - 1).div_euclid(LATE_MAX) * LATE_MAX).ok()
 }
 
 /// When the label changes next. None past the end of time.
@@ -63,6 +79,23 @@ mod tests {
             assert_eq!(next_change(at(0), at(seconds)), Some(at(next)), "case: {case}");
         }
         assert_eq!(next_change(Timestamp::MAX, Timestamp::MAX), None);
+    }
+
+    #[test]
+    fn ages_in_lists_have_no_seconds_and_change_together() {
+        let cases = [
+            ("now", 0, "<1m", 60),
+            ("seconds", 59, "<1m", 60),
+            ("a minute", 60, "1m", 120),
+            ("hours", 3 * HOUR + 1, "3h", 4 * HOUR),
+            ("ahead", -7, "<1m", 60),
+        ];
+        for (case, seconds, label, next) in cases {
+            assert_eq!(list_age(at(0), at(seconds)), label, "case: {case}");
+            assert_eq!(next_list_change(at(0), at(seconds)), Some(at(next)), "case: {case}");
+        }
+        let changes = (1..10).map(|second| next_list_change(at(second), at(30)));
+        assert_eq!(changes.collect::<Vec<_>>(), vec![Some(at(70)); 9], "on the same ten seconds");
     }
 
     proptest! {

@@ -14,7 +14,7 @@ mod list;
 mod order;
 mod text;
 
-pub use age::{age, next_change};
+pub use age::{age, list_age, next_change, next_list_change};
 pub use draw::{Cell, Cut, RowStyle, TableHits, TableRow, TableStyle, TableView, Tone, draw};
 pub use layout::{Align, Column, Placed, layout};
 pub use list::{Applied, CursorFate, ListState, Rows};

@@ -11,11 +11,15 @@
 mod background;
 mod color;
 pub mod decode;
+mod dialect;
+mod glyph;
 mod guard;
 mod input;
+mod line;
 mod panic;
 mod release;
 mod screen;
+mod scroll;
 mod sequences;
 mod sgr;
 mod signals;
@@ -24,6 +28,8 @@ mod writer;
 
 pub use background::{BACKGROUND_QUERY, BackgroundAnswer, Shade, parse_background, read_background};
 pub use color::{ColorChoice, ColorDepth, color_depth, rgb_of_256};
+pub use dialect::Dialect;
+pub use glyph::shown;
 pub use guard::{Guard, MODES, Mode};
 pub use input::Input;
 pub use panic::install_panic_hook;
@@ -33,7 +39,9 @@ pub use sequences::{CopyTooLong, alert, copy, progress_title, title};
 pub use sgr::Pen;
 pub use signals::{Asked, Signals};
 pub use sink::{RawMode, Sink, Tty};
-pub use writer::{Cursor, Writer, shown};
+pub use writer::{Cursor, Writer};
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+pub use writer::{Ambiguous, StrictTerminal};

@@ -9,6 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::color::ColorDepth;
+use super::dialect::Dialect;
 use super::guard::{Guard, MODES, Mode};
 use super::sink::{Sink, Tty};
 use super::writer::{Cursor, Writer};
@@ -35,19 +36,19 @@ impl Screen {
     ///
     /// # Errors
     /// There is none, or it cannot be configured.
-    pub fn open(depth: ColorDepth) -> io::Result<Self> {
-        Self::enter(Box::new(Tty::open()?), &MODES, depth)
+    pub fn open(depth: ColorDepth, dialect: Dialect) -> io::Result<Self> {
+        Self::enter(Box::new(Tty::open()?), &MODES, depth, dialect)
     }
 
     /// Opens a terminal and sets the modes.
     ///
     /// # Errors
     /// The terminal closed, or there is none.
-    pub fn enter(sink: Box<dyn Sink>, modes: &[Mode], depth: ColorDepth) -> io::Result<Self> {
+    pub fn enter(sink: Box<dyn Sink>, modes: &[Mode], depth: ColorDepth, dialect: Dialect) -> io::Result<Self> {
         let guard = Guard::enter(sink, modes)?;
         let (columns, rows) = guard.size();
         let blank = Buffer::empty(Rect::new(0, 0, columns, rows));
-        Ok(Self { guard, writer: Writer::new(depth), shown: blank.clone(), next: blank, trust: Trust::Unsure })
+        Ok(Self { guard, writer: Writer::new(depth, dialect), shown: blank.clone(), next: blank, trust: Trust::Unsure })
     }
 
     pub fn area(&self) -> Rect {
@@ -81,7 +82,7 @@ impl Screen {
         self.next.reset();
         let cursor = paint(&mut self.next);
         let bytes = match self.trust {
-            Trust::Sure => self.writer.frame(&self.shown, &self.next, cursor),
+            Trust::Sure => self.writer.frame(&mut self.shown, &self.next, cursor),
             Trust::Unsure => self.writer.repaint(&self.next, cursor),
         };
         if !bytes.is_empty() {

@@ -32,12 +32,36 @@ const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
+/// Attributes that show on a blank.
+const VISIBLE_ON_BLANK: Modifier = Modifier::UNDERLINED
+    .union(Modifier::SLOW_BLINK)
+    .union(Modifier::RAPID_BLINK)
+    .union(Modifier::REVERSED)
+    .union(Modifier::CROSSED_OUT);
+
 pub const RESET: &[u8] = b"\x1b[0m";
 
 impl Pen {
-    /// The attributes of a cell, in the available colours.
+    /// The attributes of a cell, in the available colours. Of bold and dim only dim is kept: where a character has one
+    /// weight, as in Linux's console, the order in which they are set would decide.
     pub fn of(cell: &Cell, depth: ColorDepth) -> Self {
-        Self { fg: depth.nearest(cell.fg), bg: depth.nearest(cell.bg), attributes: cell.modifier }
+        let is_dim = cell.modifier.contains(Modifier::DIM);
+        let attributes = if is_dim { cell.modifier - Modifier::BOLD } else { cell.modifier };
+        Self { fg: depth.nearest(cell.fg), bg: depth.nearest(cell.bg), attributes }
+    }
+
+    /// Whether a blank shows nothing but its background.
+    pub fn is_plain_on_blank(self) -> bool {
+        !self.attributes.intersects(VISIBLE_ON_BLANK)
+    }
+
+    /// Whether a blank looks the same in both.
+    pub fn blank_looks_like(self, other: Self) -> bool {
+        self == other || self.bg == other.bg && self.is_plain_on_blank() && other.is_plain_on_blank()
+    }
+
+    pub fn has_default_background(self) -> bool {
+        self.bg == Color::Reset
     }
 
     /// Writes the shorter of two sequences: only the changes, or a reset and everything.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::fixtures;
 use crate::console::effect::TerminalRequest;
 use crate::console::event::What;
-use crate::console::model::{History, Layer, Pane, RunState, ScreenId, Standing};
+use crate::console::model::{History, Layer, Pane, REST, RunState, ScreenId, Standing};
 use crate::console::task::{Planned, RequestId, Task, TaskReply, Tried};
 use crate::console::testing::TestConsole;
 use trueup_checks::{FleetCell, FleetRow, FleetTable, Panel, RowKnowledge};
@@ -88,9 +88,47 @@ fn a_cluster_that_needs_a_login_has_its_plugin_looked_up_once() {
 fn selecting_a_finding_requests_its_detail_and_its_cluster() {
     let mut stage = TestConsole::full();
     assert_eq!(stage.keys("1").take_tasks(), ["explain half-written", "need guest-payments"]);
-    assert_eq!(stage.keys("j").take_tasks(), ["explain ext-auth-ca-old"]);
-    assert_eq!(stage.keys("k").take_tasks(), ["explain half-written"]);
-    assert_eq!(stage.keys("k").take_tasks(), [""; 0]);
+    assert_eq!(stage.rest().keys("j").take_tasks(), ["explain ext-auth-ca-old"]);
+    assert_eq!(stage.rest().keys("k").take_tasks(), ["explain half-written"]);
+    assert_eq!(stage.rest().keys("k").take_tasks(), [""; 0]);
+}
+
+#[test]
+fn a_held_key_requests_only_the_detail_of_the_row_where_it_ends() {
+    let mut stage = TestConsole::full();
+    stage.keys("1").explained().rest().forget();
+    assert_eq!(stage.keys("j").take_tasks(), ["explain ext-auth-ca-old"], "the first press, after a rest");
+    for _ in 0..3 {
+        stage.later(Duration::from_millis(40)).keys("j");
+        assert_eq!(stage.model.detail.subject, stage.model.subject());
+        assert_eq!(stage.model.detail.content, None, "nothing of another row is shown");
+        assert_eq!(stage.take_tasks(), [""; 0]);
+    }
+    let due = stage.model.deadline().unwrap();
+    assert_eq!(due, stage.model.now + REST);
+    stage.later(Duration::from_millis(199));
+    assert_eq!(stage.take_tasks(), [""; 0], "not yet");
+    stage.later(Duration::from_millis(1));
+    assert_eq!(stage.take_tasks(), ["explain keycloak-ca", "need mgmt-eu"]);
+    assert_eq!(stage.model.deadline(), None, "nothing to wake up for");
+}
+
+#[test]
+fn a_key_that_does_not_move_the_cursor_requests_a_pending_detail() {
+    let mut stage = TestConsole::full();
+    stage.keys("1 j").forget();
+    assert!(stage.model.deadline().is_some());
+    assert_eq!(stage.keys("tab").take_tasks(), ["explain ext-auth-ca-old"]);
+    assert_eq!(stage.model.deadline(), None);
+}
+
+#[test]
+fn a_finding_that_changes_while_its_detail_is_pending_is_requested_once() {
+    let mut stage = TestConsole::full();
+    stage.keys("1 j").forget();
+    change(&mut stage, "ext-auth-ca-old", Some(State::Error));
+    assert_eq!(stage.take_tasks(), [""; 0]);
+    assert_eq!(stage.rest().take_tasks(), ["explain ext-auth-ca-old"]);
 }
 
 #[test]
@@ -141,11 +179,11 @@ fn a_changed_finding_is_requested_again() {
 #[test]
 fn reconcile_plans_for_the_marks_else_for_the_cursor() {
     let mut stage = TestConsole::full();
-    stage.keys("1 j").forget();
+    stage.keys("1 j").rest().forget();
     assert_eq!(stage.keys("r").take_tasks(), ["plan ext-auth-ca-old"]);
-    stage.keys("space space").forget();
+    stage.keys("space space").rest().forget();
     assert_eq!(stage.keys("r").take_tasks(), ["plan ext-auth-ca-old ext-auth-client-old"]);
-    stage.keys("\\").forget();
+    stage.keys("\\").rest().forget();
     assert_eq!(stage.keys("r").take_tasks(), ["plan lost-copy"]);
 }
 
@@ -485,7 +523,7 @@ fn the_table_of_the_fleet_marks_what_differs_from_most_and_closes() {
 #[test]
 fn an_acceptance_needs_a_reason_and_a_day() {
     let mut stage = TestConsole::full();
-    stage.keys("1 j").forget();
+    stage.keys("1 j").rest().forget();
     assert_eq!(stage.keys("A enter").take_tasks(), [""; 0]);
     let Some(Layer::Prompt(prompt)) = &stage.model.layer else { panic!("it is open") };
     assert!(prompt.problem.is_some());
@@ -497,14 +535,14 @@ fn an_acceptance_needs_a_reason_and_a_day() {
 #[test]
 fn an_object_is_read_on_open_and_on_refresh() {
     let mut stage = TestConsole::full();
-    stage.keys("1 j").forget();
+    stage.keys("1 j").rest().forget();
     let read = ["read guest-payments ConfigMap ext-auth-ca-old"];
     assert_eq!(stage.keys("v").take_tasks(), read);
     assert_eq!(stage.keys("e").take_tasks(), [""; 0]);
     assert_eq!(stage.keys("R").take_tasks(), read);
     assert_eq!(stage.model.screen(), ScreenId::Object);
     assert_eq!(stage.keys("esc").model.screen(), ScreenId::Check(0));
-    stage.keys("G k").forget();
+    stage.keys("G k").rest().forget();
     assert_eq!(stage.keys("v").take_tasks(), [""; 0]);
     assert!(stage.toasts().contains(&"no object selected"));
 }

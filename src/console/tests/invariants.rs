@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 use super::fixtures;
 use crate::console::event::What;
 use crate::console::model::Layer;
 use crate::console::task::{Task, TaskReply};
+use crate::console::terminal::{Ambiguous, ColorDepth, Cursor, Dialect, StrictTerminal, Writer};
 use crate::console::testing::TestConsole;
+use crate::console::theme::{GlyphSet, Themes};
+use crate::console::view::{Appearance, view};
 use trueup_core::engine::State;
 use trueup_fleet::live::Update;
 
@@ -50,6 +55,15 @@ fn any_key() -> impl Strategy<Value = KeyEvent> {
     let held = proptest::sample::select(vec![KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT]);
     (prop_oneof![4 => letter, 2 => named], prop_oneof![6 => Just(KeyModifiers::NONE), 1 => held])
         .prop_map(|(code, held)| KeyEvent::new(code, held))
+}
+
+/// Keys that move within a screen and between screens.
+fn cursor_key() -> impl Strategy<Value = KeyEvent> {
+    let named =
+        [KeyCode::Up, KeyCode::Down, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End, KeyCode::Tab];
+    let letters = ['j', 'j', 'k', '0', '1', '2'].map(KeyCode::Char);
+    proptest::sample::select([&named[..], &letters[..]].concat())
+        .prop_map(|code| KeyEvent::new(code, KeyModifiers::NONE))
 }
 
 /// Tells what a run, a plan or a journal would, so that keys find something to act on.
@@ -159,6 +173,34 @@ proptest! {
             let (width, height) = sizes[place % sizes.len()];
             stage.draw(width, height);
         }
+    }
+
+    #[test]
+    fn frames_that_write_only_changes_show_what_full_frames_show(
+        keys in proptest::collection::vec(prop_oneof![1 => any_key(), 2 => cursor_key()], 1..80),
+        size in proptest::sample::select(vec![(80, 24), (120, 40), (160, 45)]),
+        theme in proptest::sample::select(Themes::built_in().names().map(str::to_owned).collect::<Vec<_>>()),
+        dialect in proptest::sample::select(vec![Dialect::Basic, Dialect::Vt, Dialect::Xterm]),
+        depth in proptest::sample::select(vec![ColorDepth::None, ColorDepth::Ansi16, ColorDepth::True]),
+    ) {
+        let area = Rect::new(0, 0, size.0, size.1);
+        let mut stage = TestConsole::full();
+        stage.event(What::Resize { width: area.width, height: area.height });
+        let appearance = Appearance { theme: Themes::built_in().resolve(&theme).unwrap(), signs: GlyphSet::Unicode };
+        let mut writer = Writer::new(depth, dialect);
+        let mut terminal = StrictTerminal::new(dialect, Ambiguous::Narrow, area.width, area.height);
+        let mut shown = Buffer::empty(Rect::ZERO);
+        for key in keys {
+            add_data(&mut stage);
+            stage.event(What::Key(key)).later(Duration::from_millis(100));
+            let mut next = Buffer::empty(area);
+            let cursor = view(&stage.model, &appearance, area, &mut next).cursor;
+            terminal.process(writer.frame(&mut shown, &next, cursor));
+            shown = next;
+        }
+        let mut full = StrictTerminal::new(Dialect::Basic, Ambiguous::Narrow, area.width, area.height);
+        full.process(Writer::new(depth, Dialect::Basic).repaint(&shown, Cursor::Hidden));
+        prop_assert_eq!(terminal.cells(), full.cells());
     }
 
     #[test]

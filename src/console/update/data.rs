@@ -139,9 +139,10 @@ fn judged(
     if let Some(plan) = &mut model.plan {
         plan.revalidate(&id.to_string(), Some(&held));
     }
-    if model.detail.subject.as_ref() == Some(&id) {
-        model.detail.ask = model.next_request();
-        effects.task(Task::Explain { ask: model.detail.ask, subject: (*id).clone() });
+    if model.detail.subject.as_ref() == Some(&id) && model.detail.due_at().is_none() {
+        let ask = model.next_request();
+        model.detail.request(ask);
+        effects.task(Task::Explain { ask, subject: (*id).clone() });
     }
     let now = model.now;
     let Model { checks, findings, .. } = model;

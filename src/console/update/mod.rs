@@ -22,6 +22,7 @@ use super::task::Task;
 /// Applies one event.
 pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
     model.now = event.at;
+    let is_input = matches!(event.what, What::Key(_) | What::Mouse(_) | What::Paste(_));
     let mut effects = match event.what {
         What::Key(key) => keys::press(model, key),
         What::Mouse(mouse) => mouse::take(model, mouse, hits),
@@ -46,24 +47,30 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
     }
     model.toasts.expire(model.now);
     model.settle();
+    if is_input && model.subject() == model.detail.subject {
+        model.detail.hurry(model.now);
+    }
     follow_cursor(model, &mut effects);
     effects
 }
 
-/// Requests the detail of the selected subject when it changed.
+/// Requests the detail of the selected subject once the cursor rests on it, or once the user does something else there.
 fn follow_cursor(model: &mut Model, effects: &mut Effects) {
     if !matches!(model.screen(), ScreenId::Check(_)) {
         return;
     }
-    let subject = model.subject();
-    let cluster_before = model.detail.subject.as_ref().map(|subject| subject.cluster.clone());
-    if model.detail.turn_to(subject.clone()) {
-        let Some(subject) = subject else { return };
-        model.detail.ask = model.next_request();
-        effects.task(Task::Explain { ask: model.detail.ask, subject: (*subject).clone() });
-        if cluster_before.as_ref() != Some(&subject.cluster) {
-            effects.task(Task::Need(subject.cluster.clone()));
-        }
+    if model.detail.turn_to(model.subject(), model.now) {
         effects.redraw = true;
+    }
+    if model.detail.due_at().is_none_or(|at| at > model.now) {
+        return;
+    }
+    let Some(subject) = model.detail.subject.clone() else { return };
+    let ask = model.next_request();
+    model.detail.request(ask);
+    effects.task(Task::Explain { ask, subject: (*subject).clone() });
+    if model.detail.needed.as_ref() != Some(&subject.cluster) {
+        model.detail.needed = Some(subject.cluster.clone());
+        effects.task(Task::Need(subject.cluster.clone()));
     }
 }

@@ -160,7 +160,7 @@ fn row<'m>(
             (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
             (2, _) => cluster_cell(model, id, painter),
             (3, _) => Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))),
-            (_, _) => Cell::text(painter.age(held.since, model.now), painter.style(Role::Muted)),
+            (_, _) => Cell::text(painter.list_age(held.since, model.now), painter.style(Role::Muted)),
         };
         cells.push(cell);
     }
@@ -235,7 +235,7 @@ fn own_cell<'m>(cell: Option<&'m trueup_checks::Cell>, model: &Model, painter: &
         None | Some(trueup_checks::Cell::Nothing) => Cell::text(painter.glyphs().nothing, painter.style(Role::Muted)),
         Some(trueup_checks::Cell::Text(words)) => Cell::name(&**words, text),
         Some(trueup_checks::Cell::Number(number)) => Cell::text(number.to_string(), text),
-        Some(trueup_checks::Cell::Age(at)) => Cell::text(painter.age(*at, model.now), painter.style(Role::Muted)),
+        Some(trueup_checks::Cell::Age(at)) => Cell::text(painter.list_age(*at, model.now), painter.style(Role::Muted)),
         Some(trueup_checks::Cell::Left { from, until }) => left_cell(*from, *until, model, painter),
         Some(trueup_checks::Cell::Pair { expected, actual }) if expected == actual => Cell::name(&**actual, text),
         Some(trueup_checks::Cell::Pair { expected, actual }) => {
@@ -248,7 +248,7 @@ fn own_cell<'m>(cell: Option<&'m trueup_checks::Cell>, model: &Model, painter: &
 /// A bar that changes only with its text.
 fn left_cell<'m>(from: jiff::Timestamp, until: jiff::Timestamp, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
     if model.now >= until {
-        let ago = painter.age(until, model.now);
+        let ago = painter.list_age(until, model.now);
         return Cell::text(format!("expired {ago} ago"), painter.style(Role::Error));
     }
     let whole = until.duration_since(from).as_secs().max(1);

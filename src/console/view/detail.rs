@@ -68,7 +68,7 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
             let copy_keys = model.keys.keys(Scope::Detail, Action::CopyCommand);
             lines.extend(subject_lines(detail, copy_keys.first().map(String::as_str), state, width, glyphs));
         }
-        None if model.detail.answered == model.detail.ask => {
+        None if model.detail.is_answered() => {
             let text = format!("No details. {}: list everything again", model.screen_key(Action::Refresh));
             lines.push(Line::of(text, Role::Muted));
         }

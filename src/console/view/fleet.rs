@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::frame::{link_glyph, link_words};
+use super::frame::{Countdown, link_glyph, link_words};
 use super::paint::{Painter, PaneFocus};
 use super::rows::{Row, table_look, with_margin};
 use super::states;
@@ -82,7 +82,7 @@ fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Op
     let mut cells = vec![name(row, cluster, painter)];
     cells.push(Cell::text(cluster.class.as_str(), painter.style(Role::from(cluster.class))));
     cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
-    let (role, words) = link_words(model, cluster, painter);
+    let (role, words) = link_words(model, cluster, Countdown::Minutes, painter);
     let words = if words.is_empty() { "live".to_owned() } else { words };
     let dot = link_glyph(model, cluster, painter);
     cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
@@ -90,7 +90,7 @@ fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Op
     cells.extend(model.checks.iter().map(|check| counts(model, check.name, cluster, painter)));
     cells.push(sparkline(model, cluster, painter));
     cells.push(match &cluster.link {
-        Link::Live { since } => Cell::text(painter.age(*since, model.now), painter.style(Role::Muted)),
+        Link::Live { since } => Cell::text(painter.list_age(*since, model.now), painter.style(Role::Muted)),
         Link::Idle
         | Link::Connecting
         | Link::Listing { .. }
@@ -182,7 +182,7 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, PaneFocus::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
-    let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
+    let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width, painter)).unwrap_or_default();
     lines.extend(news(model, width, painter));
     if lines.is_empty() {
         lines.push(Line::of("No changes since the console was opened.", Role::Muted));
@@ -190,12 +190,12 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     painter.lines(inside, &lines, 0);
 }
 
-fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
+fn cluster_lines(model: &Model, cluster: &Cluster, width: usize, painter: &mut Painter<'_>) -> Vec<Line> {
     let key = |action: Action| model.screen_key(action);
     let trouble = match &cluster.link {
         Link::Degraded { gap, retry_at } => {
-            let wait = retry_at.duration_since(model.now).as_secs().max(0);
-            Some((gap.message.clone(), format!("Retrying in {wait}s. {}: retry now", key(Action::Reconnect))))
+            let wait = painter.seconds_until(*retry_at, model.now);
+            Some((gap.message.clone(), format!("Retrying in {wait}. {}: retry now", key(Action::Reconnect))))
         }
         Link::AuthExpired { gap, hint } => {
             Some((format!("{}; {hint}", gap.message), format!("{}: log in on this terminal", key(Action::RunPlugin))))

@@ -28,8 +28,10 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let mut roots: Vec<&Cluster> = model.fleet.clusters().filter(is_root).collect();
     roots.sort_by_key(|member| member.source.is_account());
     let (count, mut left) = (roots.len(), roots.len());
+    let retries = roots.iter().filter(|cluster| matches!(cluster.link, Link::Degraded { .. })).count();
+    let countdown = if retries > 1 { Countdown::Minutes } else { Countdown::Seconds };
     for cluster in roots {
-        let chip = chip(model, cluster, painter);
+        let chip = chip(model, cluster, countdown, painter);
         let needed: usize = chip.0.iter().map(|(text, _)| painter.width(text)).sum();
         let space = usize::from(begin.saturating_sub(x));
         // Space for the number of clusters that are not named.
@@ -51,8 +53,8 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
 }
 
-fn chip(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -> Line {
-    let (role, note) = link_words(model, cluster, painter);
+fn chip(model: &Model, cluster: &Cluster, countdown: Countdown, painter: &mut Painter<'_>) -> Line {
+    let (role, note) = link_words(model, cluster, countdown, painter);
     let line = Line::of(format!("{} ", link_glyph(model, cluster, painter)), role)
         .and(cluster.name.to_string(), Role::Text)
         .and(format!(" {}", cluster.class.as_str()), Role::from(cluster.class));
@@ -67,8 +69,17 @@ pub fn link_glyph(model: &Model, cluster: &Cluster, painter: &Painter<'_>) -> &'
     }
 }
 
+/// Precision of the time until the next attempt to connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Countdown {
+    /// For a single one: it changes every second.
+    Seconds,
+    /// For several below or beside each other.
+    Minutes,
+}
+
 /// State of a connection in a word or two; empty where the dot is enough.
-pub fn link_words(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -> (Role, String) {
+pub fn link_words(model: &Model, cluster: &Cluster, countdown: Countdown, painter: &mut Painter<'_>) -> (Role, String) {
     match &cluster.link {
         Link::Idle => (Role::Muted, "idle".to_owned()),
         Link::Connecting => (Role::Warn, "connecting".to_owned()),
@@ -79,9 +90,11 @@ pub fn link_words(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -
             None => (Role::Ok, String::new()),
         },
         Link::Degraded { gap: _, retry_at } => {
-            let wait = retry_at.duration_since(model.now).as_secs().max(0);
-            painter.changes(Some(model.now + jiff::SignedDuration::from_secs(1)));
-            (Role::Warn, format!("retry in {wait}s"))
+            let wait = match countdown {
+                Countdown::Seconds => painter.seconds_until(*retry_at, model.now),
+                Countdown::Minutes => painter.minutes_until(*retry_at, model.now),
+            };
+            (Role::Warn, format!("retry in {wait}"))
         }
         Link::AuthExpired { .. } => (Role::Error, "login expired".to_owned()),
         Link::Failed { .. } => (Role::Error, "unreachable".to_owned()),

@@ -2,7 +2,7 @@
 //!
 //! Invariants: a text stays on its line and within its width, and control characters are escaped.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use super::text::Line;
 use super::{Appearance, Drawn};
 use crate::console::hits::HitMap;
-use crate::console::table::{self, cut_middle, display_width, fit, next_change};
+use crate::console::table::{self, cut_middle, display_width, fit, next_list_change};
 use crate::console::terminal::Cursor;
 use crate::console::theme::{Glyphs, Role};
 
@@ -49,10 +49,29 @@ impl<'a> Painter<'a> {
         self.appearance.glyphs()
     }
 
-    /// Renders an age, and registers when it changes.
-    pub fn age(&mut self, since: Timestamp, now: Timestamp) -> String {
-        self.changes(next_change(since, now));
-        table::age(since, now)
+    /// Renders an age in a list, and registers when it changes.
+    pub fn list_age(&mut self, since: Timestamp, now: Timestamp) -> String {
+        self.changes(next_list_change(since, now));
+        table::list_age(since, now)
+    }
+
+    /// Renders the seconds until a time, and registers when they change.
+    pub fn seconds_until(&mut self, at: Timestamp, now: Timestamp) -> String {
+        let left = at.duration_since(now).as_secs().max(0);
+        if left > 0 {
+            self.changes(now.checked_add(SignedDuration::from_secs(1)).ok());
+        }
+        format!("{left}s")
+    }
+
+    /// Renders the minutes until a time for a list, and registers when they change.
+    pub fn minutes_until(&mut self, at: Timestamp, now: Timestamp) -> String {
+        let left = at.duration_since(now).as_secs().max(0);
+        if left < 60 {
+            return "<1m".to_owned();
+        }
+        self.changes(now.checked_add(SignedDuration::from_secs(left % 60 + 1)).ok());
+        format!("{}m", left / 60)
     }
 
     /// Registers when something on the screen changes.

@@ -8,7 +8,7 @@ use super::*;
 
 fn opened(columns: u16, rows: u16) -> (Recording, Screen) {
     let recording = Recording::sized(columns, rows);
-    let screen = Screen::enter(Box::new(recording.clone()), &MODES, ColorDepth::True).unwrap();
+    let screen = Screen::enter(Box::new(recording.clone()), &MODES, ColorDepth::True, Dialect::Xterm).unwrap();
     recording.take_bytes();
     (recording, screen)
 }
