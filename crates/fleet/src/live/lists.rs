@@ -30,22 +30,25 @@ impl UnreadLists {
 impl Live {
     /// The unread lists that updates have named.
     pub(super) fn shown_lists(&self) -> BTreeMap<ClusterName, Option<UnreadLists>> {
-        let shown = self.sessions.iter().filter(|(_, session)| session.lists_shown.is_some());
-        shown.map(|(name, session)| (name.clone(), session.lists_shown.clone())).collect()
+        let shown = self.sessions.values().filter(|session| session.lists_shown.is_some());
+        shown.map(|session| (session.member.name.clone(), session.lists_shown.clone())).collect()
     }
 
     /// Adds what became known about the lists of these clusters, unless an update has already said it.
     pub(super) fn note_lists<'c>(&mut self, clusters: impl Iterator<Item = &'c ClusterName>, update: &mut Update) {
         for name in clusters {
-            let Some(session) = self.sessions.get_mut(name) else {
+            let Some(session) = self.sessions.get(name) else {
                 update.lists.insert(name.clone(), None);
                 continue;
             };
             let now = unread_lists(&self.world, session);
-            if now != session.lists_shown {
-                session.lists_shown.clone_from(&now);
-                update.lists.insert(name.clone(), now);
+            if now == session.lists_shown {
+                continue;
             }
+            if let Some(session) = self.sessions.get_mut(name) {
+                session.lists_shown.clone_from(&now);
+            }
+            update.lists.insert(name.clone(), now);
         }
     }
 }

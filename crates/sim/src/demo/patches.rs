@@ -95,8 +95,11 @@ fn patch() -> impl Strategy<Value = (&'static str, Value)> {
     prop_oneof![3 => spec, 1 => whole, 2 => single]
 }
 
+/// Cluster and path of an object; content type and body of a patch.
+type Patch = ((&'static str, &'static str), (&'static str, Value));
+
 /// Sends patches to a new demo, and lets it run after each.
-fn play(patches: Vec<((&str, &str), (&str, Value))>) {
+fn play(patches: Vec<Patch>) {
     let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let _entered = runtime.enter();
