@@ -21,7 +21,7 @@ use trueup::console::capture;
 use trueup::console::effect::Effects;
 use trueup::console::event::{Event, What};
 use trueup::console::hits::HitMap;
-use trueup::console::model::{Model, Zone};
+use trueup::console::model::{Model, REST, Zone};
 use trueup::console::task::{PlanTarget, Planned, Start, SubjectDetail, Task, TaskReply};
 use trueup::console::theme::{GlyphSet, Theme};
 use trueup::console::update::update;
@@ -394,6 +394,9 @@ fn its_list_is_a_tree_with_its_own_bar() {
 fn its_detail_shows_evidence_and_panels() {
     let mut console = Console::open("");
     console.letters("1j");
+    // A detail is requested when the cursor rests.
+    console.model.now += REST;
+    console.take(What::Time);
     console.shows(&["More books have to be ordered.", "its label says 2 of 10", "HOW FULL", "████░", "2 of 10"]);
 }
 

@@ -38,7 +38,7 @@ async fn an_update_says_which_lists_are_unread_and_when_all_are_read_again() {
         let mut live = alone(&sim);
         let shown = next_lists(&mut live).await;
         assert!(matches!(&shown[..], [Some(text)] if text.starts_with(expected)), "case: {case}: {shown:?}");
-        assert!(live.shown_lists().values().all(Option::is_some), "case: {case}: whoever comes later reads it too");
+        assert!(live.shown_lists().values().all(Option::is_some), "case: {case}: a later reader sees it too");
         sim.clear_faults();
         assert_eq!(next_lists(&mut live).await, [None], "case: {case}");
         assert!(live.shown_lists().is_empty(), "case: {case}");
@@ -55,7 +55,7 @@ async fn a_kind_that_is_not_served_is_unread_only_while_discovery_is_incomplete(
     });
     let mut live = alone(&sim);
     let shown = next_lists(&mut live).await;
-    assert!(matches!(&shown[..], [Some(text)] if text.contains("widgets")), "{shown:?}");
+    assert!(matches!(&shown[..], [Some(text)] if text.contains("does not serve this path (404)")), "{shown:?}");
     sim.clear_faults();
     assert_eq!(next_lists(&mut live).await, [None]);
 }
