@@ -223,6 +223,9 @@ async fn apply_and_undo_of_annotations_write_no_credential() {
         }
         assert_eq!(desk.verdict(case), "missing", "case: {case}: it was undone");
         desk.assert_files_clean(case);
+        let log = std::fs::read_to_string(desk.path("log")).unwrap();
+        let logged = log.lines().find(|line| line.contains("looked up instance types")).unwrap_or_default();
+        assert!(logged.contains("cluster=") && logged.contains("login="), "case: {case}: the login is logged: {log}");
         let calls = desk.aws.calls();
         assert!(calls.iter().any(|call| call.action == EC2), "case: {case}: AWS was asked");
         let is_exchanged = calls.iter().any(|call| call.action == STS);

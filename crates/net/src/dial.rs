@@ -43,6 +43,9 @@ const PING_AFTER: Duration = Duration::from_secs(30);
 
 /// How long the answer to a ping may take (client-go's number). So a dead peer is noticed after 45 s.
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// The read buffer of an HTTP/1.1 connection, which keeps the size that a list made it grow to. Such a server has one
+/// connection per watch, about 16 per cluster. It bounds the head of a response too, which is a few hundred bytes.
+const HTTP1_BUFFER_MAX: usize = 32 << 10;
 /// What a server may send of one response before it is read: 1 Gbit/s over 32 ms, 125 MB/s × 0.032 s = 4 MB.
 const STREAM_WINDOW: u32 = 4 << 20;
 /// The same for all responses of a connection: two lists at once. It bounds what an unread connection can hold.
@@ -129,6 +132,7 @@ where
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(idle_max)
+        .http1_max_buf_size(HTTP1_BUFFER_MAX)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .http2_keep_alive_interval(PING_AFTER)

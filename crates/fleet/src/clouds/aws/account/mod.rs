@@ -242,6 +242,7 @@ impl AwsAccount {
         let with_note = |text: String| [vec![text], not_used.clone()].concat().join("; ");
         let Found { types, caller, via } =
             found.map_err(|error| AwsError { message: with_note(error.message), ..error })?;
+        tracing::info!(cluster = %self.cluster, region = name, login = via, "looked up instance types");
         let asker = Asker { via: with_note(via), caller };
         Ok(Looked { types: types.into_values().flatten().collect(), asker })
     }
