@@ -226,6 +226,8 @@ impl Recorder {
     }
 
     fn record(&mut self, name: &str) -> std::io::Result<()> {
+        // A detail is requested when the cursor rests.
+        self.passes(1);
         self.model.now = self.now;
         let mut buffer = Buffer::empty(AREA);
         self.hits = view(&self.model, &self.appearance, AREA, &mut buffer).hits;
