@@ -14,6 +14,7 @@ use crate::console::ReplySender;
 use crate::console::task::TaskReply;
 use trueup_checks::registry;
 use trueup_fleet::connect::{Env, Impersonation, PluginPolicy, Selection};
+use trueup_fleet::observe::WatchStart;
 use trueup_operate::{Contexts, Event, Events, KeptApprovals, Session, Settings};
 
 /// Created once, at the start.
@@ -99,6 +100,7 @@ impl Context {
             state: self.state_path(),
             read_only: globals.read_only,
             allow_insecure_writes: globals.allow_insecure_writes,
+            watches: WatchStart::default(),
             events: self.events(),
         }
     }

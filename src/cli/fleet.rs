@@ -13,6 +13,7 @@ use trueup_checks::Check;
 use trueup_core::engine::Glob;
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::Update;
+use trueup_fleet::observe::WatchStart;
 use trueup_operate::{Fleet, MakeLive, OperateError, Reach, Session, connect_contexts, read_folder};
 
 /// Where the clusters of a fleet are.
@@ -94,8 +95,9 @@ pub async fn start(
     context: &Context,
     mut config: Config,
     filter: CheckFilter,
+    watches: WatchStart,
 ) -> Result<(Fleet, mpsc::Receiver<Update>), CliError> {
-    let session = Arc::new(context.session(config.settings.clone()));
+    let session = Arc::new(Session { watches, ..context.session(config.settings.clone()) });
     let make = make(context, &session, &mut config, Source::of(context), filter);
     Fleet::start(session, make).await.map_err(|error| CliError::operate("", &error))
 }

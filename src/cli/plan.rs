@@ -20,6 +20,7 @@ use super::watch::{self, Location};
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, StreamedPlan, plan_exit};
 use trueup_fleet::live::Update;
+use trueup_fleet::observe::WatchStart;
 use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Session};
 
 const DOING: &str = "plan";
@@ -128,7 +129,8 @@ pub async fn observe(context: &Context, args: &PlanArgs) -> Result<Observed, Cli
     let config = context.config()?;
     let enabled: BTreeSet<String> = config.domains.0.iter().map(|check| check.name().0.to_owned()).collect();
     let filter = CheckFilter::of(globs("--domain", &args.domains, &enabled)?);
-    let (fleet, updates) = fleet::start(context, config, filter).await?;
+    let watches = if args.watch { WatchStart::AfterList } else { WatchStart::OnRequest };
+    let (fleet, updates) = fleet::start(context, config, filter, watches).await?;
     observe_fleet(fleet, updates, args).await
 }
 

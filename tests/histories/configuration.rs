@@ -12,6 +12,7 @@ use trueup_core::engine::journal::StateFolder;
 use trueup_core::engine::{FreezeWindow, Glob, MarkKey, PolicyEffect, PolicyRule, Tier, Verb};
 use trueup_core::world::{ClockSkew, ClusterName, RiskClass};
 use trueup_fleet::connect::Env;
+use trueup_fleet::observe::WatchStart;
 use trueup_operate::{ClusterRule, ClusterRules, Contexts, Events, PlanRequest, Session, Settings};
 
 use super::kind::Kind;
@@ -75,6 +76,7 @@ impl Configuration {
             read_only: false,
             allow_insecure_writes: false,
             plugins: trueup_fleet::connect::PluginPolicy::Any,
+            watches: WatchStart::default(),
             events: Events::new(|_| {}),
         })
     }

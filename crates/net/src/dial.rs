@@ -43,6 +43,9 @@ const PING_AFTER: Duration = Duration::from_secs(30);
 
 /// How long the answer to a ping may take (client-go's number). So a dead peer is noticed after 45 s.
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// Idle connections to one server. HTTP/1.1 leaves one for each list that was read at the same time; more than a few are
+/// not used again soon.
+const IDLE_CONNECTIONS_MAX: usize = 2;
 /// The read buffer of an HTTP/1.1 connection, which keeps the size that a list made it grow to. Such a server has one
 /// connection per watch, about 16 per cluster. It bounds the head of a response too, which is a few hundred bytes.
 const HTTP1_BUFFER_MAX: usize = 32 << 10;
@@ -132,6 +135,7 @@ where
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(idle_max)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
         .http1_max_buf_size(HTTP1_BUFFER_MAX)
         .http2_initial_stream_window_size(STREAM_WINDOW)
         .http2_initial_connection_window_size(CONNECTION_WINDOW)

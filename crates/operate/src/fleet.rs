@@ -205,7 +205,8 @@ pub fn connect_members(
         members,
         resolver: guests,
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), digester()?)
-            .with_budgets(session.settings.budgets),
+            .with_budgets(session.settings.budgets)
+            .with_watches(session.watches),
         live_max: session.settings.safety.live_max,
     });
     Ok(Made { live, recording: None, keeps: Box::new(()) })

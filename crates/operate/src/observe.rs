@@ -69,6 +69,8 @@ impl Fleet {
         }
         let mut late = self.wait_listed().await?;
         if !settle.is_zero() && self.ask(|live| with_remedy(live).iter().any(proposes_delete)).await? {
+            // What changes meanwhile starts the wait of its verdict again.
+            self.ask(Live::start_watches).await?;
             tokio::time::sleep(settle).await;
             late = self.wait_with_progress(AskAfter::Resync).await?;
         }

@@ -14,6 +14,7 @@ use trueup_core::engine::MarkKey;
 use trueup_core::engine::journal::{Holder, StateFolder};
 use trueup_core::files;
 use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, PluginPolicy, Selection};
+use trueup_fleet::observe::WatchStart;
 
 /// Everything an operation needs besides its own request.
 pub struct Session {
@@ -28,6 +29,8 @@ pub struct Session {
     pub allow_insecure_writes: bool,
     /// Which credential plugins of the kubeconfig may run.
     pub plugins: PluginPolicy,
+    /// When lists begin to be watched.
+    pub watches: WatchStart,
     pub events: Events,
 }
 

@@ -13,6 +13,7 @@ use trueup_core::engine::Plan;
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
 use trueup_fleet::connect::{Connection, Env, FixedConnector, PluginPolicy};
 use trueup_fleet::live::{Guest, GuestResolver, Live, Member};
+use trueup_fleet::observe::WatchStart;
 
 /// A snapshot of one cluster without objects.
 pub fn snapshot_of(name: &str) -> Made {
@@ -50,6 +51,7 @@ fn bare_session() -> Session {
         read_only: false,
         allow_insecure_writes: false,
         plugins: PluginPolicy::Any,
+        watches: WatchStart::default(),
         events: recorded().0,
     }
 }

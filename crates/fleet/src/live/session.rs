@@ -204,6 +204,11 @@ impl Live {
         Self { world, judgements, pace: Pace::Still, ..live }
     }
 
+    /// Watches what has been listed, where watches were held back.
+    pub fn start_watches(&self) {
+        self.ports.watches.open();
+    }
+
     /// Whether this is a recording.
     pub fn is_still(&self) -> bool {
         self.pace == Pace::Still

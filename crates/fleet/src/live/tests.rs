@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::*;
 use crate::connect::{Connection, Connector, FixedConnector, LinkError};
-use crate::observe::{Clock, Jitter, Ports};
+use crate::observe::{Clock, Jitter, Ports, WatchStart};
 use trueup_checks::judgements::Judgements;
 use trueup_checks::{Check, CheckDescription, CheckRules, ContextCache, Ruled, Touched};
 use trueup_core::decode::Digester;
@@ -233,6 +233,16 @@ fn live(members: Vec<Member>, guests: Guests, live_max: usize) -> Live {
     Live::new(LiveSetup { domains: vec![Box::new(VersionFloor)], members, resolver: Box::new(guests), ports, live_max })
 }
 
+/// One cluster whose lists are watched on request.
+fn read_once(sim: &SimCluster) -> Live {
+    let ports =
+        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]))
+            .with_watches(WatchStart::OnRequest);
+    let members = vec![member("c", FixedConnector(sim.client()))];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(VersionFloor)];
+    Live::new(LiveSetup { domains, members, resolver: Box::new(Guests::default()), ports, live_max: LIVE_MAX })
+}
+
 fn alone(sim: &SimCluster) -> Live {
     live(vec![member("c", FixedConnector(sim.client()))], Guests::default(), LIVE_MAX)
 }
@@ -284,6 +294,25 @@ async fn a_cluster_that_serves_nothing_of_what_was_asked_is_settled_at_once() {
         Live::new(LiveSetup { domains, members, resolver: Box::new(Guests::default()), ports, live_max: LIVE_MAX });
     assert_eq!(live.wait_settled(Duration::from_secs(1)).await, Settled::Yes);
     assert!(matches!(link(&live, "c"), Link::Live { .. }), "{:?}", link(&live, "c"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_on_request_begin_where_the_lists_ended() {
+    let sim = cluster("c", 3);
+    put(&sim, "x", json!({}));
+    let watches = || sim.request_log().iter().filter(|logged| logged.target.contains("watch=")).count();
+    let mut live = read_once(&sim);
+    assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
+    assert_eq!(findings(&live), ["c/x match"]);
+    put(&sim, "y", json!({"drifted": "yes"}));
+    assert!(
+        tokio::time::timeout(Duration::from_secs(60), async { while live.step().await.is_empty() {} }).await.is_err()
+    );
+    assert_eq!(watches(), 0, "no list was watched");
+    live.start_watches();
+    until(&mut live, "the change between list and watch", |live| findings(live).contains(&"c/y drift".to_owned()))
+        .await;
+    assert!(watches() > 0);
 }
 
 #[tokio::test(start_paused = true)]

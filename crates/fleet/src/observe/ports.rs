@@ -1,4 +1,4 @@
-//! Inputs of an observer: clock, jitter, the run's digest key and its budgets.
+//! Inputs of an observer: clock, jitter, the run's digest key, its budgets, and when watches start.
 //!
 //! Invariants: no other code in this module reads a clock or a random number, so that a test controls both.
 
@@ -8,7 +8,7 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::budgets::{Budgets, Ledger};
 use trueup_core::decode::Digester;
@@ -51,6 +51,36 @@ impl Jitter for ProcessJitter {
     }
 }
 
+/// When collections begin to be watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WatchStart {
+    /// As soon as they are listed.
+    #[default]
+    AfterList,
+    /// When [`WatchGate::open`] is called, from the versions of their lists. A command that reads a fleet once needs no
+    /// watches, which are most of its requests and connections.
+    OnRequest,
+}
+
+/// Holds watches back until they are wanted.
+#[derive(Debug)]
+pub struct WatchGate(watch::Sender<bool>);
+
+impl WatchGate {
+    fn new(start: WatchStart) -> Self {
+        Self(watch::Sender::new(start == WatchStart::AfterList))
+    }
+
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    pub(super) async fn opened(&self) {
+        // Cannot fail: the sender lives as long as `self`.
+        let _ = self.0.subscribe().wait_for(|is_open| *is_open).await;
+    }
+}
+
 /// Inputs shared by every observer of a run.
 #[derive(Clone)]
 pub struct Ports {
@@ -59,17 +89,24 @@ pub struct Ports {
     pub digester: Digester,
     /// Budgets, and what counts towards them.
     pub ledger: Ledger,
+    pub watches: Arc<WatchGate>,
     pub(super) lists_at_once: Arc<Semaphore>,
 }
 
 impl Ports {
     pub fn new(clock: Arc<dyn Clock>, jitter: Arc<dyn Jitter>, digester: Digester) -> Self {
         let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
-        Self { clock, jitter, digester, ledger: Ledger::default(), lists_at_once }
+        let watches = Arc::new(WatchGate::new(WatchStart::default()));
+        Self { clock, jitter, digester, ledger: Ledger::default(), watches, lists_at_once }
     }
 
     /// The same inputs with these budgets instead of the default ones.
     pub fn with_budgets(self, budgets: Budgets) -> Self {
         Self { ledger: Ledger::new(budgets), ..self }
+    }
+
+    /// The same inputs with watches that start then.
+    pub fn with_watches(self, start: WatchStart) -> Self {
+        Self { watches: Arc::new(WatchGate::new(start)), ..self }
     }
 }

@@ -270,6 +270,7 @@ impl Watcher {
 async fn follow_part(task: &CollectionTask, projection: &Projection, watch_part: &mut WatchPart) -> Ending {
     let WatchPart { namespace, position } = watch_part;
     let part = task.part(namespace.as_ref());
+    task.ports.watches.opened().await;
     loop {
         let spread = (task.ports.jitter.fraction() * WATCH_SECONDS_SPREAD as f64) as u64;
         let timeout = Duration::from_secs(WATCH_SECONDS + spread);
