@@ -22,7 +22,7 @@ pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
     /// Keys by [`Fact::index`].
     index: BTreeMap<Box<str>, BTreeSet<Key>>,
-    /// Values of the index whose keys changed since they were last taken.
+    /// Values of the index whose objects changed since they were last taken.
     reindexed: BTreeSet<Box<str>>,
     /// Bytes that the items count for.
     bytes: u64,
@@ -142,13 +142,10 @@ impl<F: Fact> Collection<F> {
     fn replace(&mut self, facts: Vec<(Key, Weighed<F>)>, completeness: Completeness) -> Applied {
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
-        let index_before = std::mem::take(&mut self.index);
+        self.index.clear();
         for (key, weighed) in &self.items {
             insert(&mut self.index, key, &weighed.fact);
         }
-        let came = self.index.iter().filter(|(value, keys)| index_before.get(*value) != Some(keys));
-        let went = index_before.keys().filter(|value| !self.index.contains_key(*value));
-        self.reindexed.extend(came.map(|(value, _)| value).chain(went).cloned());
         self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
         self.marked = self.items.values().filter(|weighed| weighed.managed_by.is_some()).count();
         let mut keys: Vec<Key> = self
@@ -157,8 +154,13 @@ impl<F: Fact> Collection<F> {
             .filter(|(key, weighed)| before.get(*key).is_none_or(|before| !before.is_same(weighed)))
             .map(|(key, _)| key.clone())
             .collect();
-        keys.extend(before.into_keys().filter(|key| !self.items.contains_key(key)));
+        keys.extend(before.keys().filter(|key| !self.items.contains_key(key)).cloned());
         keys.sort();
+        // An object that changed and kept its value counts as well, as it does in `merge`.
+        for key in &keys {
+            let held = [before.get(key), self.items.get(key)].into_iter().flatten();
+            self.reindexed.extend(held.filter_map(|weighed| weighed.fact.index()).map(Into::into));
+        }
         let standing = self.stand(completeness);
         Applied::changed(keys, standing)
     }
