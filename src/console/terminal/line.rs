@@ -88,7 +88,7 @@ impl<'w> LineEncoder<'w> {
         }
     }
 
-    /// Marks both halves of each wide character of which one half changed, and what a changed character may cover.
+    /// Marks both columns of a wide character when either changed, and the column that a changed character may cover.
     fn spread(&mut self) {
         for x in 1..self.columns.len() {
             let (left, column) = (self.columns[x - 1], &mut self.columns[x]);

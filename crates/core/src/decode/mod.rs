@@ -100,18 +100,26 @@ impl<'r> Reader<'r> {
         Ok(object)
     }
 
-    /// Reads the object at the cursor; used for single ones and inside lists.
-    fn read<'a>(&self, cursor: &mut Cursor<'a>) -> Result<RawObject<'a>, Undecodable>
+    /// An object of the list's kind, before its fields are read.
+    fn empty_object<'a>(&self) -> RawObject<'a>
     where
         'r: 'a,
     {
-        let mut object = RawObject {
+        RawObject {
             api_version: Cow::Borrowed(self.api_version),
             kind: Cow::Borrowed(self.kind),
             meta: RawMeta::default(),
             data: Vec::new(),
             fields: Vec::new(),
-        };
+        }
+    }
+
+    /// Reads the object at the cursor; used for single ones and inside lists.
+    fn read<'a>(&self, cursor: &mut Cursor<'a>) -> Result<RawObject<'a>, Undecodable>
+    where
+        'r: 'a,
+    {
+        let mut object = self.empty_object();
         cursor.fields(|cursor, name| self.read_field(cursor, name, &mut object))?;
         object.data.sort_by(|one, other| one.key.cmp(&other.key));
         Ok(object)

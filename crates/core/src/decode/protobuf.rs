@@ -82,13 +82,7 @@ impl<'r> Reader<'r> {
     where
         'r: 'a,
     {
-        let mut object = RawObject {
-            api_version: Cow::Borrowed(self.api_version),
-            kind: Cow::Borrowed(self.kind),
-            meta: RawMeta::default(),
-            data: Vec::new(),
-            fields: Vec::new(),
-        };
+        let mut object = self.empty_object();
         message.fields(|number, value| match (number, self.sort) {
             (1, _) => read_meta(value.message()?, &mut object.meta),
             (2, DataSort::Secret) => self.read_entry(value, Encoding::Base64, &mut object.data),

@@ -103,7 +103,7 @@ fn two_dead_clusters_are_two_sets() {
     assert_eq!((cos.group.as_deref(), cos.depends_on.len()), (Some(&*format!("leaked/{second}")), 0));
 }
 
-/// How many rulings the remedies of so many dead clusters take, each of which left a VPC and a subnet.
+/// Counts the rulings needed for the remedies of this many deleted clusters. Each left a VPC and a subnet.
 fn rulings_for(dead_clusters: usize) -> u64 {
     let mut living = newer_cluster("demo", UID);
     living["status"] = json!({});

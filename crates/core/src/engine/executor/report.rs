@@ -25,19 +25,8 @@ pub enum ActionResult {
 
 /// What an action with this verb found when it ended as [`ActionResult::Already`].
 fn already(verb: Verb) -> &'static str {
-    match verb {
-        // Another client deleted it: the journal must not claim the delete.
-        Verb::Delete => "already gone",
-        Verb::Create
-        | Verb::Apply
-        | Verb::Update
-        | Verb::Label
-        | Verb::Annotate
-        | Verb::Patch
-        | Verb::Tag
-        | Verb::Untag
-        | Verb::ReOwn => "already in the desired state",
-    }
+    // Another client deleted it: the journal must not claim the delete.
+    if verb == Verb::Delete { "already gone" } else { "already in the desired state" }
 }
 
 /// Why nothing was sent.
