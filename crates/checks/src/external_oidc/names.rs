@@ -4,7 +4,7 @@ pub use crate::kinds::{
     AUTHENTICATION, CA_KEY, CONFIG_MAP, CONSOLE_OPERATOR, DEPLOYMENT, INFRASTRUCTURE, SECRET, SINGLETON,
 };
 use crate::kinds::{config, core, operator};
-use trueup_core::world::{ClusterName, CollectionId, Resource, Selector};
+use trueup_core::world::{ClusterName, CollectionId, Resource};
 
 /// ClusterVersion's only object.
 pub const VERSION_NAME: &str = "version";
@@ -116,8 +116,7 @@ pub fn whole_by_name(cluster: &ClusterName, resource: Resource, name: &str) -> C
 
 /// The one object of a collection that has this name.
 pub fn named(id: CollectionId, name: &str) -> CollectionId {
-    let selector = Selector { labels: String::new(), fields: format!("metadata.name={name}") };
-    CollectionId { selector, ..id }
+    id.with_fields(&format!("metadata.name={name}"))
 }
 
 const fn rbac(kind: &'static str, plural: &'static str, namespaced: bool) -> Resource {

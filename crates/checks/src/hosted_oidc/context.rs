@@ -18,7 +18,7 @@ use super::names::{
 use crate::kinds::{Infrastructure, Topology};
 use trueup_core::world::{
     Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
-    Reading, Resource, Selector, Sighting, View,
+    Reading, Resource, Sighting, View,
 };
 
 /// A guest and where to look.
@@ -282,8 +282,7 @@ pub fn console_id(guest: &ClusterName) -> CollectionId {
 /// The one Deployment of the console: the server picks it out by name.
 pub fn console_deployment_id(guest: &ClusterName) -> CollectionId {
     let fields = format!("metadata.name={CONSOLE_DEPLOYMENT}");
-    let selector = Selector { labels: String::new(), fields };
-    CollectionId { selector, ..CollectionId::namespaced(guest, DEPLOYMENT, CONSOLE_NAMESPACE) }
+    CollectionId::namespaced(guest, DEPLOYMENT, CONSOLE_NAMESPACE).with_fields(&fields)
 }
 
 fn singleton() -> Key {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use super::SECRET;
 use trueup_core::world::{
-    ClusterName, CollectionId, Content, Fact, Gap, GapCause, Interest, Interner, Key, Misfit, Namespace, Observation,
-    RawObject, Reading, ResourceVersion, Scope, Selector, Sighting, Uid, View,
+    ClusterName, CollectionId, CollectionParts, Content, Fact, Gap, GapCause, Interest, Interner, Key, Misfit,
+    Namespace, Observation, RawObject, Reading, ResourceVersion, Scope, Selector, Sighting, Uid, View,
 };
 
 /// A Secret by its metadata.
@@ -98,13 +98,14 @@ impl<'a> Secrets<'a> {
 
     /// The names are shared and not copied: this is needed for every subject.
     fn content(&self, key: &Key) -> CollectionId {
-        CollectionId {
+        CollectionParts {
             cluster: self.cluster.clone(),
             resource: SECRET,
             scope: Scope::Object { namespace: key.namespace.clone(), name: key.name.clone() },
             selector: Selector::default(),
             content: Content::Full,
         }
+        .into()
     }
 }
 

@@ -24,7 +24,8 @@ use super::reference::ObjectRef;
 use super::rests_on::CollectionRef;
 use super::streamed::{Findings, Row, StreamedPlan, Unexplained, uid_text};
 use crate::world::{
-    Cluster, ClusterIdentity, ClusterName, CollectionId, Completeness, Content, Gap, GapCause, Scope, View,
+    Cluster, ClusterIdentity, ClusterName, CollectionId, CollectionParts, Completeness, Content, Gap, GapCause, Scope,
+    View,
 };
 
 /// Everything a plan is made of.
@@ -373,7 +374,7 @@ fn gap_of_cluster(completeness: &Completeness) -> Option<&Gap> {
 }
 
 fn observation(observed: &Observed<'_>) -> ObservationRecord {
-    let CollectionId { cluster, resource, scope, selector, content } = observed.id;
+    let CollectionParts { cluster, resource, scope, selector, content } = &**observed.id;
     let (resource_version, at, reason) = match observed.completeness {
         Completeness::Complete { version, at } => (Some(version.to_string()), Some(whole_second(*at)), None),
         Completeness::Partial { gap } | Completeness::Unknown { gap } => (None, None, Some(gap.to_string())),

@@ -101,39 +101,49 @@ impl Interner {
 
 /// A fact type, for code that handles all of them alike.
 #[derive(Clone, Copy)]
-pub struct FactKind {
+pub struct FactKind(&'static FactFunctions);
+
+struct FactFunctions {
     type_id: fn() -> TypeId,
     new_batch: fn() -> Box<dyn FactBatch>,
-    pub(super) new_shelf: fn() -> Box<dyn super::collection::AnyCollection>,
+    new_shelf: fn() -> Box<dyn super::collection::AnyCollection>,
     digested_keys: &'static [&'static str],
     reduced_keys: &'static [&'static str],
 }
 
 impl FactKind {
     pub fn of<F: Fact>() -> Self {
-        Self {
-            type_id: TypeId::of::<F>,
-            new_batch: || Box::new(Facts::<F>(Vec::new())),
-            new_shelf: || Box::new(super::collection::Collection::<F>::default()),
-            digested_keys: F::DIGESTED_KEYS,
-            reduced_keys: F::REDUCED_KEYS,
-        }
+        Self(
+            const {
+                &FactFunctions {
+                    type_id: TypeId::of::<F>,
+                    new_batch: || Box::new(Facts::<F>(Vec::new())),
+                    new_shelf: || Box::new(super::collection::Collection::<F>::default()),
+                    digested_keys: F::DIGESTED_KEYS,
+                    reduced_keys: F::REDUCED_KEYS,
+                }
+            },
+        )
     }
 
     pub fn type_id(&self) -> TypeId {
-        (self.type_id)()
+        (self.0.type_id)()
     }
 
     pub fn new_batch(&self) -> Box<dyn FactBatch> {
-        (self.new_batch)()
+        (self.0.new_batch)()
+    }
+
+    pub(super) fn new_shelf(&self) -> Box<dyn super::collection::AnyCollection> {
+        (self.0.new_shelf)()
     }
 
     pub fn digested_keys(&self) -> &'static [&'static str] {
-        self.digested_keys
+        self.0.digested_keys
     }
 
     pub fn reduced_keys(&self) -> &'static [&'static str] {
-        self.reduced_keys
+        self.0.reduced_keys
     }
 }
 

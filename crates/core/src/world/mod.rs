@@ -32,7 +32,7 @@ pub use fact::{Fact, FactBatch, FactKind, Interner};
 pub use glob::Glob;
 pub use ibm_resource::IbmResourceKind;
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
-pub use interest::{CollectionId, Content, Interest, Scope, Selector};
+pub use interest::{CollectionId, CollectionParts, Content, Interest, Scope, Selector};
 pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting};
 pub use managed_by::{FieldPath, ManagedBy, ManagingTool, patched_paths};
 pub use members::{Declaration, MemberRule, MemberSet, MissingMember, NotRead};

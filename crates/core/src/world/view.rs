@@ -106,9 +106,10 @@ impl World {
 
     /// Adds an empty collection, so that it reads as "not listed yet" and can be fed.
     pub fn open(&mut self, interest: &Interest) {
-        let shelves = self.shelves.entry(interest.id.clone()).or_default();
+        // Nearly every collection is read as one fact; an empty `Vec` grows to four.
+        let shelves = self.shelves.entry(interest.id.clone()).or_insert_with(|| Vec::with_capacity(1));
         if !shelves.iter().any(|(held, _)| *held == interest.fact.type_id()) {
-            shelves.push((interest.fact.type_id(), (interest.fact.new_shelf)()));
+            shelves.push((interest.fact.type_id(), interest.fact.new_shelf()));
         }
     }
 

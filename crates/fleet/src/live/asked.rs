@@ -54,7 +54,8 @@ impl AskedCollections {
     pub fn put(&mut self, id: &CollectionId, fact: FactKind, asked: Asked) {
         let facts = match self.all.get_mut(id) {
             Some(facts) => facts,
-            None => self.all.entry(id.clone()).or_default(),
+            // Nearly every collection is asked for one fact; an empty `Vec` grows to four.
+            None => self.all.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1)),
         };
         match facts.iter_mut().find(|(held, _)| held.type_id() == fact.type_id()) {
             Some((_, held)) => set(held, asked, &mut self.waiting),

@@ -37,7 +37,7 @@ pub(super) enum ChangedNeeds {
 
 impl InterestTable {
     /// Replaces what follows from an origin.
-    pub fn replace(&mut self, origin: Origin, interests: Vec<Interest>) {
+    pub fn replace(&mut self, origin: Origin, mut interests: Vec<Interest>) {
         work::count(interests.len() + 1);
         let before = self.by_origin.remove(&origin).unwrap_or_default();
         if before != interests {
@@ -46,6 +46,7 @@ impl InterestTable {
             before.iter().for_each(|interest| self.subtract(interest));
         }
         if !interests.is_empty() {
+            interests.shrink_to_fit();
             self.by_origin.insert(origin, interests);
         }
     }
@@ -75,7 +76,9 @@ impl InterestTable {
 
     fn add(&mut self, interest: &Interest) {
         let Interest { id, fact, read_at_least } = interest;
-        let needs = self.needed.entry(id.cluster.clone()).or_default().entry(id.clone()).or_default();
+        let collections = self.needed.entry(id.cluster.clone()).or_default();
+        // Nearly every collection is needed once; an empty `Vec` grows to four.
+        let needs = collections.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
         match needs.iter_mut().find(|need| need.fact == *fact && need.read_at_least == *read_at_least) {
             Some(need) => need.origins += 1,
             None => {

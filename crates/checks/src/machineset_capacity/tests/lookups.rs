@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use trueup_core::world::{CollectionId, Interest};
+use trueup_core::world::Interest;
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
 
@@ -138,12 +138,10 @@ fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
         let mut world = World::default();
         given.fill(&mut world);
         let wanted = given.check().interests(world.view(now()));
-        let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(
-            |Interest { id, .. }| {
-                let CollectionId { selector, .. } = id;
-                format!("{} {}", id.namespace().unwrap(), selector.fields)
-            },
-        );
+        let asked = wanted
+            .iter()
+            .filter(|interest| interest.id.resource.plural == "instancetypes")
+            .map(|Interest { id, .. }| format!("{} {}", id.namespace().unwrap(), id.selector.fields));
         assert_eq!(asked.collect::<Vec<_>>(), expected, "case: {case}");
     }
 }

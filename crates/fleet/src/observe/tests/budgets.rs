@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use trueup_core::world::Scope;
 
 fn small() -> Budgets {
     Budgets { objects_per_collection: 1_000, pages_per_list: 50, events_per_second: 100, ..Budgets::default() }
@@ -201,8 +200,9 @@ async fn the_lists_of_a_slow_cluster_end_together() {
     });
     let interests: Vec<Interest> = (0..40)
         .map(|number| {
-            let scope = Scope::Namespace(Namespace::new(format!("n{number}")));
-            CollectionId { scope, ..secrets() }.interest::<Version>()
+            let id = secrets();
+            let namespaced = CollectionId::namespaced(&id.cluster, id.resource, &format!("n{number}"));
+            namespaced.interest::<Version>()
         })
         .collect();
     let ports = ports().with_budgets(Budgets::default());
@@ -293,8 +293,8 @@ async fn an_object_of_another_kind_is_no_event_and_no_list() {
 async fn collections_over_the_budget_of_their_cluster_have_no_task_and_start_when_one_ends() {
     let (fake, _watches) = listing(|_| Reply::text(200, page(10, "", &[])));
     let in_namespace = |name: &str| {
-        let id = CollectionId { scope: Scope::Namespace(Namespace::new(name)), ..interest::<Version>().id };
-        id.interest::<Version>()
+        let all = interest::<Version>().id;
+        CollectionId::namespaced(&all.cluster, all.resource, name).interest::<Version>()
     };
     let interests = vec![in_namespace("a"), in_namespace("b"), in_namespace("c")];
     let budgets = Budgets { collections_per_cluster: 2, ..Budgets::default() };
