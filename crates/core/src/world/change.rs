@@ -10,7 +10,6 @@ pub struct ChangeSet {
 }
 
 /// One change.
-#[expect(clippy::large_enum_variant, reason = "nearly every change is one of a collection")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Something in a collection.
