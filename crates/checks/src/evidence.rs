@@ -29,6 +29,6 @@ pub fn bare(summary: String, evidence: Evidence) -> Explanation {
 
 /// A collection of subjects that is not known completely; `subjects` names them in the plural.
 pub fn incomplete(subjects: &str, cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
-    let evidence = line(gap.message.clone(), format!("{cluster} {} *", resource.kind), "");
+    let evidence = line(gap.message.to_string(), format!("{cluster} {} *", resource.kind), "");
     bare(format!("which {subjects} there are is not known completely: {gap}"), evidence)
 }

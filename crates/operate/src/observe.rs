@@ -204,7 +204,7 @@ pub(crate) fn backup_check(session: &Session) -> BackupCheck {
 pub fn link_error(link: &Link) -> Option<String> {
     match link {
         Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
-        Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.message.clone()),
+        Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.message.to_string()),
         Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.message)),
     }
 }

@@ -76,7 +76,7 @@ async fn review(connection: &Connection) -> Reviewed {
         Ok((StatusCode::UNAUTHORIZED, _)) => Reviewed::Refused,
         Ok((status, body)) if status.is_success() => read(&body),
         Ok((status, body)) => {
-            Reviewed::Unknown(classify::status(status, classify::reason(&body).as_deref(), what).message)
+            Reviewed::Unknown(classify::status(status, classify::reason(&body).as_deref(), what).message.to_string())
         }
     }
 }

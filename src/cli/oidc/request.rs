@@ -97,7 +97,11 @@ pub fn judge(view: View<'_>, asked: &Asked) -> Result<JudgedSpec, CliError> {
 }
 
 fn not_known(cluster: &Cluster, gap: Gap) -> CliError {
-    CliError::refused(format!("cluster {}", cluster.name), gap.message, "see trueup doctor for what can be read")
+    CliError::refused(
+        format!("cluster {}", cluster.name),
+        gap.message.to_string(),
+        "see trueup doctor for what can be read",
+    )
 }
 
 /// The authentication of a HostedCluster in a file; nothing where it has none.

@@ -195,12 +195,12 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize, painter: &mut P
     let trouble = match &cluster.link {
         Link::Degraded { gap, retry_at } => {
             let wait = painter.seconds_until(*retry_at, model.now);
-            Some((gap.message.clone(), format!("Retrying in {wait}. {}: retry now", key(Action::Reconnect))))
+            Some((gap.message.to_string(), format!("Retrying in {wait}. {}: retry now", key(Action::Reconnect))))
         }
         Link::AuthExpired { gap, hint } => {
             Some((format!("{}; {hint}", gap.message), format!("{}: log in on this terminal", key(Action::RunPlugin))))
         }
-        Link::Failed { gap } => Some((gap.message.clone(), format!("{}: retry now", key(Action::Reconnect)))),
+        Link::Failed { gap } => Some((gap.message.to_string(), format!("{}: retry now", key(Action::Reconnect)))),
         Link::Idle => Some(("Disconnected: live_max reached.".to_owned(), format!("{}: connect", key(Action::Open)))),
         Link::Live { .. } => model.fleet.unread(cluster).map(|lists| {
             let message = format!("{} of {} lists could not be read; first: {}", lists.unread, lists.of, lists.first);

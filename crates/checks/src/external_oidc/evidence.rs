@@ -29,7 +29,7 @@ pub fn evidence(
 ) -> Vec<Evidence> {
     let mut lines = Vec::new();
     lines.extend(
-        ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.name().to_string(), "", String::new())),
+        ruling.gap.as_ref().map(|gap| line(gap.message.to_string(), context.name().to_string(), "", String::new())),
     );
     lines.extend(type_line(context));
     match subject {

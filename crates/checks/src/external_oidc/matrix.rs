@@ -101,12 +101,14 @@ fn ca_cell(ca: &CaEnd, now: Timestamp) -> FleetCell {
 /// Nothing where the cluster has neither an Authentication of its own nor a HostedCluster.
 fn of_cluster(view: View<'_>, cluster: &Cluster, token: Option<&Token>) -> Option<Known> {
     if let Some(found) = HostedContext::of_guest(view, &cluster.name) {
-        return Some(found.map_or_else(|gap| Known::Unread(gap.message), |context| of_hosted(&context, token)));
+        return Some(
+            found.map_or_else(|gap| Known::Unread(gap.message.to_string()), |context| of_hosted(&context, token)),
+        );
     }
     let Some(context) = CheckContext::of(view, &cluster.name) else {
         return match &cluster.link {
             Link::Failed { gap } | Link::Degraded { gap, .. } | Link::AuthExpired { gap, .. } => {
-                Some(Known::Unread(gap.message.clone()))
+                Some(Known::Unread(gap.message.to_string()))
             }
             Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
         };

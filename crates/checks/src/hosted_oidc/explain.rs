@@ -38,7 +38,7 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
             }
         }
         ResolvedSubject::Collection { context, kind } => {
-            let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.message.clone());
+            let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.message.to_string());
             let (guest, word) = (&context.guest.name, kind.resource().kind);
             bare(
                 format!(
@@ -132,7 +132,7 @@ fn gap_lines(context: &CheckContext<'_>, kind: CopyKind, object: &str, ruling: &
         let missing = members(context, kind).missing;
         return missing.into_iter().map(|one| line(one.why.to_string(), one.name, "", String::new())).collect();
     }
-    let gap = ruling.gap.iter().map(|gap| line(gap.message.clone(), object.to_owned(), "", String::new()));
+    let gap = ruling.gap.iter().map(|gap| line(gap.message.to_string(), object.to_owned(), "", String::new()));
     gap.collect()
 }
 

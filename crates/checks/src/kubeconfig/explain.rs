@@ -88,7 +88,7 @@ pub(super) fn lay_out(pair: &Pair, actual: &mut Map<String, Value>) {
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Evidence> {
     let context = &subject.context.cluster.name;
     let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.clone(), context.to_string(), "", String::new())));
+    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.to_string(), context.to_string(), "", String::new())));
     lines.extend(target_evidence(subject, ruling));
     let said_by = |speaker: EndpointSource, version: Option<&ResourceVersion>, message: String| {
         let object = format!("{context} {}", speaker.object(&subject.cluster_key, &subject.owners.plane_key));

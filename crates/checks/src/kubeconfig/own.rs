@@ -229,7 +229,7 @@ impl<'a> Own<'a> {
         let server = |message: String| line(message, self.name.clone(), "", String::new());
         match self.access {
             ContextAccess::LetIn => lines.push(server("is connected by this context".to_owned())),
-            ContextAccess::Refused(gap) => lines.push(server(gap.message.clone())),
+            ContextAccess::Refused(gap) => lines.push(server(gap.message.to_string())),
             ContextAccess::NotKnown => {}
         }
         lines

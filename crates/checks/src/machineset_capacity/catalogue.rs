@@ -252,7 +252,7 @@ impl Page<'_> {
             verdict,
             by,
             code: String::new(),
-            message: gap.message.clone(),
+            message: gap.message.to_string(),
             remedy: String::new(),
             identity: String::new(),
         };

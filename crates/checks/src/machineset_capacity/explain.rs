@@ -74,7 +74,7 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let (object, cluster) = (subject.object(), &subject.context.cluster.name);
     let one = match &ruling.why {
         Why::Nothing | Why::Failure(_) => return Vec::new(),
-        Why::Gap(gap) => line(gap.message.clone(), cluster.to_string(), ""),
+        Why::Gap(gap) => line(gap.message.to_string(), cluster.to_string(), ""),
         Why::Deleting => line("is set".to_owned(), object, "metadata.deletionTimestamp"),
         Why::Paused(by @ PausedBy::MachineSet(_)) => line(paused(by), object, ""),
         Why::Paused(PausedBy::Cluster(key)) => {

@@ -160,7 +160,7 @@ fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
         }
         ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => {}
     }
-    lines.extend(gap.map(|gap| line(gap.message.clone(), "what is not known".to_owned(), "")));
+    lines.extend(gap.map(|gap| line(gap.message.to_string(), "what is not known".to_owned(), "")));
     lines
 }
 

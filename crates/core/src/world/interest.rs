@@ -117,7 +117,7 @@ impl From<CollectionParts> for CollectionId {
 impl Ord for CollectionId {
     /// By the parts. Clones of one id are equal without a look at them.
     fn cmp(&self, other: &Self) -> Ordering {
-        if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+        if self.is_shared_with(other) { Ordering::Equal } else { self.0.cmp(&other.0) }
     }
 }
 
@@ -163,6 +163,11 @@ impl CollectionId {
 
     pub fn interest<F: Fact>(self) -> Interest {
         Interest { id: self, fact: FactKind::of::<F>(), read_at_least: None }
+    }
+
+    /// Whether two ids are one in memory, which equal ids need not be.
+    pub fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     fn scoped(cluster: &ClusterName, resource: Resource, scope: Scope) -> Self {

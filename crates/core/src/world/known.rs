@@ -4,6 +4,7 @@
 //! an empty answer from a list cut short, or a lone 404 never becomes "absent".
 
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -13,8 +14,8 @@ use super::ids::ResourceVersion;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     pub cause: GapCause,
-    /// One sentence for people: what was tried and what came back.
-    pub message: String,
+    /// One sentence for people: what was tried and what came back. Shared by all lists that it is true of.
+    pub message: Arc<str>,
 }
 
 /// What code may decide on; the sentence beside it is for people.
@@ -59,7 +60,7 @@ impl GapCause {
 }
 
 impl Gap {
-    pub fn new(cause: GapCause, message: impl Into<String>) -> Self {
+    pub fn new(cause: GapCause, message: impl Into<Arc<str>>) -> Self {
         Self { cause, message: message.into() }
     }
 }

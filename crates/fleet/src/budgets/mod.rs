@@ -153,7 +153,7 @@ mod tests {
         for (budget, expected) in cases {
             let gap = budgets.over(budget).gap("listing v1/secrets");
             let whole = format!("listing v1/secrets: over budget: {expected} in [budgets]");
-            assert_eq!((gap.cause, gap.message), (GapCause::OverBudget, whole));
+            assert_eq!((gap.cause, gap.message.to_string()), (GapCause::OverBudget, whole));
         }
     }
 }

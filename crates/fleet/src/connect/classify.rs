@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(reason(body.as_bytes()).as_deref(), expected, "case: {case}");
         }
         let gap = status(StatusCode::GONE, Some("Expired"), "watching pods");
-        assert_eq!(gap.message, "watching pods: list expired while paging (410 Expired)");
+        assert_eq!(&*gap.message, "watching pods: list expired while paging (410 Expired)");
     }
 
     #[test]

@@ -88,9 +88,11 @@ async fn ask(
     let body = match send::get_bytes(management, &path, send::JSON).await {
         Ok((StatusCode::OK, body)) => body,
         Ok((code, body)) => {
-            return Probed::NotTried(classify::status(code, classify::reason(&body).as_deref(), &what).message);
+            return Probed::NotTried(
+                classify::status(code, classify::reason(&body).as_deref(), &what).message.to_string(),
+            );
         }
-        Err(error) => return Probed::NotTried(classify::transport(&error, &what).message),
+        Err(error) => return Probed::NotTried(classify::transport(&error, &what).message.to_string()),
     };
     let text = match kubeconfig_text(body, &named, key) {
         Ok((text, _)) => text,
@@ -119,11 +121,15 @@ fn answered(answer: Result<StatusCode, send::TransportError>) -> Probed {
         Ok(StatusCode::OK) => Probed::Accepted,
         Ok(StatusCode::FORBIDDEN) => Probed::NotAllowed,
         Ok(StatusCode::UNAUTHORIZED) => Probed::NotAccepted("the server does not accept it (401)".to_owned()),
-        Ok(other) => Probed::NotReached(classify::status(other, None, what).message),
+        Ok(other) => Probed::NotReached(classify::status(other, None, what).message.to_string()),
         Err(error) => {
             let gap = classify::transport(&error, what);
             let is_refused = matches!(gap.cause, trueup_core::world::GapCause::Unauthorized);
-            if is_refused { Probed::NotAccepted(gap.message) } else { Probed::NotReached(gap.message) }
+            if is_refused {
+                Probed::NotAccepted(gap.message.to_string())
+            } else {
+                Probed::NotReached(gap.message.to_string())
+            }
         }
     }
 }

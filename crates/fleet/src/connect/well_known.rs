@@ -161,7 +161,7 @@ fn resolved(from: &Uri, location: &str) -> Option<String> {
 
 fn judge(way: &str, body: &[u8], expected: &str) -> Fetched {
     let Ok(document) = serde_json::from_slice::<Map<String, Value>>(body) else {
-        return Fetched::Unreachable(classify::undecodable(body, way).message);
+        return Fetched::Unreachable(classify::undecodable(body, way).message.to_string());
     };
     // Whatever is not text counts as not there.
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();

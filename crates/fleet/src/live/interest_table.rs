@@ -39,12 +39,13 @@ impl InterestTable {
     /// Replaces what follows from an origin.
     pub fn replace(&mut self, origin: Origin, mut interests: Vec<Interest>) {
         work::count(interests.len() + 1);
-        let before = self.by_origin.remove(&origin).unwrap_or_default();
-        if before != interests {
-            // First what is new, so that what stays is needed throughout.
-            interests.iter().for_each(|interest| self.add(interest));
-            before.iter().for_each(|interest| self.subtract(interest));
+        if self.by_origin.get(&origin).is_some_and(|before| *before == interests) {
+            return;
         }
+        let before = self.by_origin.remove(&origin).unwrap_or_default();
+        // First what is new, so that what stays is needed throughout.
+        interests.iter_mut().for_each(|interest| self.add(interest));
+        before.iter().for_each(|interest| self.subtract(interest));
         if !interests.is_empty() {
             interests.shrink_to_fit();
             self.by_origin.insert(origin, interests);
@@ -74,9 +75,13 @@ impl InterestTable {
         self.needed.get(cluster).into_iter().flat_map(BTreeMap::keys)
     }
 
-    fn add(&mut self, interest: &Interest) {
+    /// Notes an interest, which shares its id with the others in the collection from then on.
+    fn add(&mut self, interest: &mut Interest) {
         let Interest { id, fact, read_at_least } = interest;
         let collections = self.needed.entry(id.cluster.clone()).or_default();
+        if let Some((held, _)) = collections.get_key_value(id) {
+            *id = held.clone();
+        }
         // Nearly every collection is needed once; an empty `Vec` grows to four.
         let needs = collections.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
         match needs.iter_mut().find(|need| need.fact == *fact && need.read_at_least == *read_at_least) {
@@ -173,6 +178,20 @@ mod tests {
             assert_eq!(changed(&mut table), expected, "case: {case}");
         }
         assert!(table.needed.is_empty() && table.by_origin.is_empty());
+    }
+
+    #[test]
+    fn interests_in_one_collection_share_its_id() {
+        let mut table = InterestTable::default();
+        let origins = [0, 1].map(|check| (ClusterName::new("g1"), check));
+        for origin in &origins {
+            table.replace(origin.clone(), vec![interest("mgmt", "a")]);
+            table.replace(origin.clone(), vec![interest("mgmt", "a"), interest("g1", "b")]);
+        }
+        let held = &table.of(&interest("mgmt", "a").id)[0].id;
+        for origin in &origins {
+            assert!(table.by_origin[origin][0].id.is_shared_with(held), "origin: {origin:?}");
+        }
     }
 
     #[test]

@@ -15,7 +15,8 @@ use trueup_core::world::{ClusterName, Link};
 
 #[derive(Default)]
 pub(super) struct Sessions {
-    all: BTreeMap<ClusterName, ClusterSession>,
+    /// Boxed: a node of the map has room for eleven, and a session is large.
+    all: BTreeMap<ClusterName, Box<ClusterSession>>,
     /// May have changed since they were last looked at.
     touched: BTreeSet<ClusterName>,
     /// May have changed since their links were last followed.
@@ -29,7 +30,7 @@ pub(super) struct Sessions {
 
 impl Sessions {
     pub fn get(&self, name: &ClusterName) -> Option<&ClusterSession> {
-        self.all.get(name)
+        self.all.get(name).map(AsRef::as_ref)
     }
 
     pub fn get_mut(&mut self, name: &ClusterName) -> Option<&mut ClusterSession> {
@@ -51,12 +52,12 @@ impl Sessions {
         let name = session.member.name.clone();
         self.touched.insert(name.clone());
         self.unlinked.insert(name.clone());
-        self.all.insert(name, session);
+        self.all.insert(name, Box::new(session));
     }
 
     pub fn remove(&mut self, name: &ClusterName) -> Option<ClusterSession> {
         self.touched.insert(name.clone());
-        self.all.remove(name)
+        self.all.remove(name).map(|session| *session)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &ClusterName> {
@@ -64,14 +65,14 @@ impl Sessions {
     }
 
     pub fn values(&self) -> impl Iterator<Item = &ClusterSession> {
-        self.all.values()
+        self.all.values().map(AsRef::as_ref)
     }
 
     /// Every session, to be changed: for what concerns the whole fleet, such as listing it again.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut ClusterSession> {
         self.touched.extend(self.all.keys().cloned());
         self.unlinked.extend(self.all.keys().cloned());
-        self.all.values_mut()
+        self.all.values_mut().map(AsMut::as_mut)
     }
 
     /// Those that are still being read.
@@ -113,7 +114,7 @@ impl Sessions {
     fn refresh(&mut self) {
         for name in std::mem::take(&mut self.touched) {
             work::count(1);
-            let session = self.all.get(&name);
+            let session = self.all.get(&name).map(AsRef::as_ref);
             note(&mut self.unsettled, &name, session.filter(|session| !session.is_settled()));
             let is_listing = |session: &&ClusterSession| matches!(session.machine.link(), Link::Listing { .. });
             note(&mut self.listing, &name, session.filter(is_listing));

@@ -265,7 +265,7 @@ async fn until(live: &mut Live, what: &str, reached: impl Fn(&Live) -> bool) {
 
 fn gap_of(live: &Live, cluster: &str) -> Option<(GapCause, String)> {
     let gap = live.view().read::<Mark>(&marks_id(&ClusterName::new(cluster))).gap()?;
-    Some((gap.cause, gap.message))
+    Some((gap.cause, gap.message.to_string()))
 }
 
 fn link(live: &Live, cluster: &str) -> Link {

@@ -90,7 +90,7 @@ impl Bench {
 
     async fn until_gap(&mut self, cause: GapCause) -> String {
         self.until(&format!("{cause:?}"), |state, _| state.gap().is_some_and(|gap| gap.cause == cause)).await;
-        self.state().gap().unwrap().message.clone()
+        self.state().gap().unwrap().message.to_string()
     }
 
     fn state(&self) -> Completeness {
@@ -169,7 +169,7 @@ async fn the_first_page_is_reported_early_and_never_as_complete() {
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until("partial", |_, versions| versions == pairs(&[("a", "1"), ("b", "2")])).await;
     assert_eq!(bench.state().as_str(), "partial");
-    assert_eq!(bench.state().gap().unwrap().message, "listing v1/secrets in all namespaces: 2 so far");
+    assert_eq!(&*bench.state().gap().unwrap().message, "listing v1/secrets in all namespaces: 2 so far");
     assert!(held_back.lock().unwrap().is_empty(), "no watch starts from a partial list");
 }
 
@@ -518,7 +518,7 @@ async fn without_cluster_wide_rights_the_named_namespaces_are_read_and_never_com
     bench.until("seen", |_, versions| !versions.is_empty()).await;
     let Completeness::Partial { gap } = bench.state() else { panic!("{:?}", bench.state()) };
     let message = "listing v1/secrets in all namespaces: forbidden (403); read only in n, forbidden too in q";
-    assert_eq!((gap.cause, gap.message.as_str()), (GapCause::Forbidden, message));
+    assert_eq!((gap.cause, &*gap.message), (GapCause::Forbidden, message));
     sender.send(event("ADDED", &secret("b", 20))).unwrap();
     bench.until("watched", |state, versions| versions.len() == 2 && !state.is_complete()).await;
 }

@@ -38,7 +38,7 @@ fn evidence(context: &HostedContext<'_>, ruling: &Ruling) -> Vec<Evidence> {
     let object = format!("{} HostedCluster {}", context.by.cluster, context.key());
     let version = context.cluster.hosted.version.to_string();
     let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.clone(), object.clone(), "", version.clone())));
+    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.message.to_string(), object.clone(), "", version.clone())));
     let kind = match &context.cluster.block {
         AuthBlock::Absent => "no authentication block: integrated OAuth".to_owned(),
         AuthBlock::TypeEmpty => "authentication type is empty".to_owned(),

@@ -102,7 +102,7 @@ async fn only_a_server_with_the_right_name_and_authority_is_believed() {
     let url = server.url("127.0.0.1");
 
     let stranger = gap(&opened(&access(&url, &others)).await).await;
-    assert_eq!(stranger.message, "asking: the server's certificate is not signed by a trusted authority");
+    assert_eq!(&*stranger.message, "asking: the server's certificate is not signed by a trusted authority");
     let misnamed = gap(&opened(&access(&url, &roots)).await).await;
     assert!(misnamed.message.contains("is for another name"), "{}", misnamed.message);
     assert_eq!((stranger.cause, misnamed.cause), (GapCause::Unreachable, GapCause::Unreachable));
@@ -198,7 +198,7 @@ async fn a_proxy_that_says_no_is_named() {
     let mut access = access("https://api.inner:6443", &authority("roots"));
     access.proxy = Some(SecretText::new(format!("http://me:{CANARY}@127.0.0.1:{}", proxy.port())));
     let gap = gap(&opened(&access).await).await;
-    assert_eq!(gap.message, format!("asking: the proxy 127.0.0.1:{} refused the connection", proxy.port()));
+    assert_eq!(&*gap.message, format!("asking: the proxy 127.0.0.1:{} refused the connection", proxy.port()));
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn a_server_that_never_answers_the_handshake_is_given_up() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://127.0.0.1:{}", silent.local_addr().unwrap().port());
     let gap = gap(&opened(&access(&url, &authority("roots"))).await).await;
-    assert_eq!(gap.message, "asking: no connection within 10 s");
+    assert_eq!(&*gap.message, "asking: no connection within 10 s");
 }
 
 #[tokio::test]
@@ -279,7 +279,7 @@ async fn a_login_that_fails_ends_the_request_as_unauthorized() {
     access.bearer = Bearer::TokenFile("/nowhere/token".into());
     let gap = gap(&opened(&access).await).await;
     assert_eq!(gap.cause, GapCause::Unauthorized);
-    assert_eq!(gap.message, "asking: the token file /nowhere/token cannot be read (entity not found)");
+    assert_eq!(&*gap.message, "asking: the token file /nowhere/token cannot be read (entity not found)");
     assert_eq!(server.requests(), 0);
 }
 

@@ -90,7 +90,9 @@ async fn get<T: for<'d> Deserialize<'d>>(client: &kube::Client, path: &str, what
         broken("cluster-forbidden", message, "ask for the permission to get it")
     };
     let Some(body) = get_bytes(client, path, &reading, forbidden).await? else { return Ok(None) };
-    serde_json::from_slice(&body).map(Some).map_err(|_| transient(classify::undecodable(&body, &reading).message))
+    serde_json::from_slice(&body)
+        .map(Some)
+        .map_err(|_| transient(classify::undecodable(&body, &reading).message.to_string()))
 }
 
 /// Reads the bytes of an object; nothing when it does not exist.
@@ -104,12 +106,12 @@ pub(super) async fn get_bytes(
     forbidden: impl FnOnce() -> AwsError,
 ) -> Result<Option<Bytes>, AwsError> {
     let answer = send::get_bytes(client, path, send::JSON).await;
-    let (code, body) = answer.map_err(|error| transient(classify::transport(&error, reading).message))?;
+    let (code, body) = answer.map_err(|error| transient(classify::transport(&error, reading).message.to_string()))?;
     match code {
         StatusCode::OK => Ok(Some(body)),
         StatusCode::NOT_FOUND => Ok(None),
         StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => Err(forbidden()),
-        other => Err(transient(classify::status(other, None, reading).message)),
+        other => Err(transient(classify::status(other, None, reading).message.to_string())),
     }
 }
 

@@ -148,7 +148,7 @@ async fn request_token(client: &kube::Client, trial: &RoleTrial<'_>) -> Result<T
             read_token(body).ok_or_else(|| format!("{what}: the answer holds no token"))
         }
         StatusCode::FORBIDDEN => Err(format!("{what}: forbidden (403); grant create on serviceaccounts/token")),
-        other => Err(classify::status(other, classify::reason(&body).as_deref(), &what).message),
+        other => Err(classify::status(other, classify::reason(&body).as_deref(), &what).message.to_string()),
     }
 }
 
