@@ -64,10 +64,11 @@ impl InterestTable {
 
     /// What is needed of a collection.
     pub fn of(&self, id: &CollectionId) -> Vec<Interest> {
-        let needs = self.needed.get(&id.cluster).and_then(|all| all.get(id)).into_iter().flatten();
+        let found = self.needed.get(&id.cluster).and_then(|all| all.get_key_value(id));
+        let Some((held, needs)) = found else { return Vec::new() };
         let interest =
-            |need: &Need| Interest { id: id.clone(), fact: need.fact, read_at_least: need.read_at_least.clone() };
-        needs.map(interest).collect()
+            |need: &Need| Interest { id: held.clone(), fact: need.fact, read_at_least: need.read_at_least.clone() };
+        needs.iter().map(interest).collect()
     }
 
     /// The collections that are needed in a cluster.

@@ -15,7 +15,7 @@ use trueup_core::world::{ClusterName, Link};
 
 #[derive(Default)]
 pub(super) struct Sessions {
-    /// Boxed: a node of the map has room for eleven, and a session is large.
+    /// Boxed: a node of the map allocates eleven values, and a session is large.
     all: BTreeMap<ClusterName, Box<ClusterSession>>,
     /// May have changed since they were last looked at.
     touched: BTreeSet<ClusterName>,
