@@ -8,15 +8,15 @@ use ratatui::layout::Rect;
 pub const WIDTH_MIN: u16 = 60;
 pub const HEIGHT_MIN: u16 = 16;
 /// From this width the detail is beside the list.
-const BESIDE_FROM: u16 = 120;
+const BESIDE_FROM: u16 = 160;
 /// From this width the detail is below the list; on smaller screens it replaces the list.
-const BELOW_FROM: u16 = 80;
+const BELOW_FROM: u16 = 100;
 /// Default share of the list, in percent.
 pub const SPLIT: u16 = 55;
 /// Range of the divider.
 const SPLIT_RANGE: (u16, u16) = (25, 75);
-/// Borders of a box, above and below.
-const BORDERS: u16 = 2;
+/// The title rule of a pane.
+pub const RULE: u16 = 1;
 
 /// The rectangles of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +55,12 @@ impl Layout {
 
     /// Rows of a list with a header line.
     pub fn rows(&self) -> usize {
-        usize::from(self.main.height.saturating_sub(BORDERS + 1))
+        usize::from(self.main.height.saturating_sub(RULE + 1))
     }
 
     /// Lines of text in the detail.
     pub fn detail_lines(&self) -> usize {
-        usize::from(self.detail.unwrap_or(self.main).height.saturating_sub(BORDERS))
+        usize::from(self.detail.unwrap_or(self.main).height.saturating_sub(RULE))
     }
 }
 
@@ -102,9 +102,9 @@ mod tests {
         let cases = [
             ("too narrow", 59, 40, None),
             ("too low", 100, 15, None),
-            ("narrow: the list alone", 79, 24, Some(None)),
-            ("below the list", 80, 24, Some(Some((0, 80)))),
-            ("beside the list", 120, 40, Some(Some((66, 54)))),
+            ("narrow: the list alone", 80, 24, Some(None)),
+            ("below the list", 120, 40, Some(Some((0, 120)))),
+            ("beside the list", 160, 45, Some(Some((88, 72)))),
         ];
         for (case, width, height, expected) in cases {
             let layout = Layout::of(Rect::new(0, 0, width, height), Body::ListAndDetail, SPLIT);

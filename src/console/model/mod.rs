@@ -278,6 +278,6 @@ impl Model {
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }
-        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))));
+        self.activity.settle(layout.detail_lines());
     }
 }

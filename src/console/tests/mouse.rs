@@ -83,11 +83,12 @@ fn the_wheel_scrolls_the_pane_under_the_pointer() {
 #[test]
 fn the_divider_follows_a_drag() {
     let mut stage = drawn("1");
+    stage.draw(160, 45);
     let place = stage.place_of(Hit::Divider);
     let held = MouseEventKind::Drag(MouseButton::Left);
     stage.mouse(held, (30, 5));
     assert_eq!(stage.model.split, 55, "no drag started");
-    stage.mouse(MouseEventKind::Down(MouseButton::Left), place).mouse(held, (48, 5));
+    stage.mouse(MouseEventKind::Down(MouseButton::Left), place).mouse(held, (64, 5));
     assert_eq!(stage.model.split, 40);
     stage.mouse(held, (1, 5));
     assert_eq!(stage.model.split, 25, "neither side vanishes");

@@ -71,11 +71,6 @@ impl Theme {
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
     }
-
-    /// Style of a cluster's class, so that prod is unmistakable.
-    pub fn accent(&self, class: RiskClass) -> Style {
-        self.style(Role::from(class))
-    }
 }
 
 impl Default for Theme {
@@ -270,12 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn classes_differ_in_every_theme() {
+    fn prod_is_bold_without_a_ground_and_the_other_classes_are_muted() {
         for (name, _) in BUILT_IN {
             let theme = Themes::built_in().resolve(name).unwrap();
             let [dev, stage, prod] =
-                [RiskClass::Dev, RiskClass::Stage, RiskClass::Prod].map(|class| theme.accent(class));
-            assert!(dev != prod && stage != prod && dev != stage, "{name}");
+                [RiskClass::Dev, RiskClass::Stage, RiskClass::Prod].map(|class| theme.style(Role::from(class)));
+            assert!(prod.add_modifier.contains(Modifier::BOLD) && prod.bg.is_none(), "{name}");
+            assert_eq!((dev, stage), (theme.style(Role::Muted), theme.style(Role::Muted)), "{name}");
         }
     }
 

@@ -57,7 +57,7 @@ fn chip(model: &Model, cluster: &Cluster, countdown: Countdown, painter: &mut Pa
     let (role, note) = link_words(model, cluster, countdown, painter);
     let line = Line::of(format!("{} ", link_glyph(model, cluster, painter)), role)
         .and(cluster.name.to_string(), Role::Text)
-        .and(format!(" {}", cluster.class.as_str()), Role::from(cluster.class));
+        .and(format!(" {}", painter.glyphs().class(cluster.class)), Role::from(cluster.class));
     if note.is_empty() { line } else { line.and(format!(" {note}"), role) }
 }
 
@@ -225,9 +225,9 @@ pub fn which_key(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let bottom = layout.hints.y;
     let area =
         Rect { x: layout.hints.right().saturating_sub(width + 1), y: bottom.saturating_sub(height), width, height };
-    painter.clear(area);
+    painter.dialog(area);
     let title = model.pressed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let inside = painter.boxed(area, &Line::of(title, Role::Title), &Line::blank(), super::paint::PaneFocus::Waits);
+    let inside = painter.boxed(area, &Line::of(title, Role::Title), &Line::blank());
     for (y, (key, word)) in (inside.y..inside.bottom()).zip(&model.follow) {
         let line = Line::of(format!(" {key:<6}"), Role::HintKey).and(*word, Role::HintText);
         painter.line(inside.x, y, inside.width, &line);
@@ -252,9 +252,9 @@ mod tests {
             stage.data(Update { lists: [(name.clone(), lists)].into(), ..Update::default() });
             stage.draw(120, 40).lines().next().unwrap_or_default().to_owned()
         };
-        assert!(shown(0).contains("● mgmt-eu prod "));
+        assert!(shown(0).contains("● mgmt-eu ▌prod "));
         let header = shown(8);
-        assert!(header.contains("◑ mgmt-eu prod 3 of 11 lists") && !header.contains('●'), "{header}");
+        assert!(header.contains("◑ mgmt-eu ▌prod 3 of 11 lists") && !header.contains('●'), "{header}");
         assert!(!shown(0).contains("lists"));
     }
 

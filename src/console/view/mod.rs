@@ -122,6 +122,9 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     if !model.follow.is_empty() {
         frame::which_key(model, layout, painter);
     }
+    if model.layer.as_ref().is_some_and(|layer| !matches!(layer, Layer::Prompt(_))) {
+        painter.dim_all();
+    }
     match &model.layer {
         Some(Layer::Help { scroll }) => help::draw(model, *scroll, area, painter),
         Some(Layer::Table { table, scroll, .. }) => fleet_table::draw(model, table.as_ref(), *scroll, area, painter),
@@ -148,7 +151,7 @@ pub fn text_of(model: &Model) -> Printable {
 }
 
 fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
-    let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(4));
+    let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(2));
     let glyphs = Glyphs::of(model.signs);
     match model.screen() {
         ScreenId::Check(_) => detail::lines(model, width, glyphs),
