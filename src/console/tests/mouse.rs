@@ -4,6 +4,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 
 use super::fixtures;
 use crate::console::hits::{Hit, Tab};
+use crate::console::keymap::Action;
 use crate::console::model::{Layer, Pane, ScreenId};
 use crate::console::table::Direction;
 use crate::console::testing::TestConsole;
@@ -58,7 +59,7 @@ fn a_click_on_a_tab_goes_there() {
         assert_eq!(stage.model.screen(), place, "{tab:?}");
         stage.draw(120, 40);
     }
-    stage.click(Hit::Tab(Tab::Help));
+    stage.click(Hit::Hint(Action::Help));
     assert!(matches!(stage.model.layer, Some(Layer::Help { .. })));
 }
 

@@ -15,7 +15,6 @@ use ratatui::style::Style;
 use super::role::Role;
 use super::style::{self, BadStyle};
 use trueup_checks::{SettingsProblem, SettingsTable};
-use trueup_core::world::RiskClass;
 
 /// The theme that uses the terminal's own palette.
 pub const DEFAULT: &str = "terminal";
@@ -218,6 +217,7 @@ fn on_line(theme: &str, text: &str, problem: SettingsProblem) -> ThemeProblem {
 #[expect(clippy::disallowed_types, reason = "tests name colours")]
 mod tests {
     use ratatui::style::{Color, Modifier};
+    use trueup_core::world::RiskClass;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use super::paint::{Painter, centered};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
-use crate::console::layout::HEIGHT_MIN;
+use crate::console::layout::DIALOG_MIN;
 use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
 use crate::console::theme::{GlyphSet, Role};
@@ -28,7 +28,7 @@ const VERB: usize = 8;
 pub fn fits(model: &Model) -> Fits {
     let (Some(Layer::Approval(approval)), Some(_)) = (&model.layer, model.layout()) else { return Fits::default() };
     let total = list_lines(model, approval, inner_width(model.area)).len();
-    let most = model.area.height.max(HEIGHT_MIN).saturating_sub(BESIDE + 2).min(LINES_MAX);
+    let most = model.area.height.max(DIALOG_MIN.1).saturating_sub(BESIDE + 2).min(LINES_MAX);
     Fits { lines: usize::from(most).min(total), total }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::frame::{Countdown, link_glyph, link_words};
+use super::header::{Countdown, link_glyph, link_words};
 use super::paint::{Painter, PaneFocus};
 use super::rows::{Row, table_look, with_margin};
 use super::states;
@@ -57,7 +57,7 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     ];
     columns.extend(model.checks.iter().map(|check| {
         let width = u16::try_from(check.description.short.len()).unwrap_or(8).max(10);
-        Column::new(check.description.short, width).weight(1).priority(3)
+        Column::new(check.description.short.to_uppercase(), width).weight(1).priority(3)
     }));
     columns.push(Column::new("DRIFT 1h", 12).priority(4));
     columns.push(Column::new("LIVE", 4).right().priority(5));
@@ -83,7 +83,6 @@ fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Op
     cells.push(Cell::text(painter.glyphs().class(cluster.class), painter.style(Role::from(cluster.class))));
     cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
     let (role, words) = link_words(model, cluster, Countdown::Minutes, painter);
-    let words = if words.is_empty() { "live".to_owned() } else { words };
     let dot = link_glyph(model, cluster, painter);
     cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
     debug_assert_eq!(cells.len(), BEFORE);

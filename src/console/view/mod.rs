@@ -12,6 +12,7 @@ mod detail;
 mod fleet;
 mod fleet_table;
 mod frame;
+mod header;
 mod help;
 mod hints;
 mod object;
@@ -32,7 +33,7 @@ pub use fleet_table::last as table_last;
 pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
-use super::layout::Layout;
+use super::layout::{DIALOG_MIN, HEIGHT_MIN, Layout, WIDTH_MIN, fits_dialog};
 use super::model::{Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
@@ -76,7 +77,7 @@ pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buf
     painter.fill(area, Role::Text);
     let layout = match (model.layout(), &model.standing) {
         (None, _) => {
-            states::too_small(area, &mut painter);
+            states::too_small(area, (WIDTH_MIN, HEIGHT_MIN), &mut painter);
             return painter.done();
         }
         (Some(layout), Standing::Starting) => {
@@ -89,8 +90,10 @@ pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buf
         }
         (Some(layout), Standing::Running(_)) => layout,
     };
-    frame::header(model, layout.header, &mut painter);
-    frame::tabs(model, layout.tabs, &mut painter);
+    if layout.header.height > 0 {
+        header::draw(model, layout.header, &mut painter);
+        frame::tabs(model, layout.tabs, &mut painter);
+    }
     body(model, &layout, &mut painter);
     hints::draw(model, layout.hints, &mut painter);
     over(model, area, &layout, &mut painter);
@@ -124,6 +127,11 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     }
     if model.layer.as_ref().is_some_and(|layer| !matches!(layer, Layer::Prompt(_))) {
         painter.dim_all();
+    }
+    if matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_))) && !fits_dialog(area) {
+        painter.clear(area);
+        states::too_small(area, DIALOG_MIN, painter);
+        return;
     }
     match &model.layer {
         Some(Layer::Help { scroll }) => help::draw(model, *scroll, area, painter),

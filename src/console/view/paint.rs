@@ -20,7 +20,8 @@ pub struct Painter<'a> {
     pub buffer: &'a mut Buffer,
     pub hits: HitMap,
     pub cursor: Cursor,
-    changes_at: Option<Timestamp>,
+    /// When the next label on the screen changes.
+    pub changes_at: Option<Timestamp>,
 }
 
 /// Smallest useful title beside the text at the right.

@@ -5,18 +5,15 @@ use ratatui::layout::Rect;
 use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrapped};
 use crate::console::keymap::Action;
-use crate::console::layout::{HEIGHT_MIN, Layout, WIDTH_MIN};
+use crate::console::layout::Layout;
 use crate::console::model::Model;
 use crate::console::theme::Role;
 
-pub fn too_small(area: Rect, painter: &mut Painter<'_>) {
-    let lines = [
-        format!("trueup needs {WIDTH_MIN}x{HEIGHT_MIN} columns and rows"),
-        format!("this window has {}x{}", area.width, area.height),
-    ];
-    for (y, line) in (area.y..area.bottom()).zip(lines) {
-        painter.text(area.x, y, area.width, &line, Role::Text);
-    }
+/// The screen has fewer columns or rows than needed.
+pub fn too_small(area: Rect, (width, height): (u16, u16), painter: &mut Painter<'_>) {
+    let text = format!("Too small: {width}x{height} needed");
+    let lines = wrapped(&text, usize::from(area.width), 0, Role::Text);
+    painter.lines(area, &lines, 0);
 }
 
 /// The first frame, drawn before anything is read.
