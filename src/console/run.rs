@@ -276,7 +276,7 @@ impl Shell {
         self.model.theme = self.theme_of(theme)?;
         self.model.theme_set.clone_from(&self.model.theme);
         if let Some(recorder) = &mut self.recorder {
-            recorder.looks(&self.model, &self.themes);
+            recorder.theme(&self.model, &self.themes);
         }
         self.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))), Due::Now).await?;
         self.take(What::TaskReply(Box::new(TaskReply::Settings(Box::new(settings)))), Due::Now).await?;
@@ -494,7 +494,7 @@ impl Shell {
         let running = self.model.activity.run.as_ref().filter(|run| run.is_running());
         let (text, bytes) = match running {
             Some(run) => {
-                let (done, all) = (run.done(), run.rows.len());
+                let (done, all) = (run.tally().done, run.rows.len());
                 (format!("{done}/{all}"), progress_title("trueup", done, all))
             }
             None => ("trueup".to_owned(), title(&Printable::line("trueup"))),

@@ -68,7 +68,7 @@ impl TestConsole {
         let mut stage = Self::starting();
         stage.model.theme_set.clone_from(&stage.model.theme);
         let mut recorder = Recorder::start(sink, &stage.model);
-        recorder.looks(&stage.model, &Themes::built_in());
+        recorder.theme(&stage.model, &Themes::built_in());
         stage.recorder = Some(recorder);
         stage
     }

@@ -3,7 +3,7 @@
 //! Invariants:
 //! - an existing file is not replaced, and only the user can read the file (mode 600);
 //! - the console hands pieces over and never waits; a thread turns them into lines and writes what is ready at once;
-//! - a recording that cannot be written ends with a message, and the session goes on.
+//! - a recording that cannot be written ends with a message, and the session continues.
 
 #![expect(clippy::disallowed_methods, reason = "an offset is that of a moment")]
 

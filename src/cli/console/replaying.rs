@@ -3,7 +3,7 @@
 //! Invariants: nothing is connected, planned or sent; the user's own keys and themes apply. Details that were looked at in
 //! the session are shown again, others are not in the recording.
 
-#![expect(clippy::disallowed_methods, reason = "a replay goes on from the end of its recording")]
+#![expect(clippy::disallowed_methods, reason = "a replay continues from the end of its recording")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,7 +51,7 @@ impl Session {
                 Line::Opened(opened) => session.ended = opened.at,
                 Line::Message { at, .. } | Line::Plugin { at, .. } => session.ended = at,
                 Line::Frame(frame) => session.ended = frame.at,
-                Line::Looks(_) => {}
+                Line::Theme(_) => {}
             }
         }
         session
@@ -134,7 +134,7 @@ fn started(context: &Context, session: Session, start: Start, replies: ReplySend
     Ok(Started { render, settings, start, services: Box::new(services), history: events, updates })
 }
 
-/// Answers from what the session was told.
+/// Answers from what the session was sent.
 struct Recorded {
     details: BTreeMap<SubjectId, SubjectDetail>,
     journal: Vec<Entry>,

@@ -34,7 +34,7 @@ pub struct Header {
 #[serde(rename_all = "kebab-case")]
 pub enum Line<E = Event> {
     Opened(Opened),
-    Looks(Looks),
+    Theme(ThemeLine),
     Event(E),
     /// A message of the loop itself.
     Message {
@@ -65,7 +65,7 @@ pub struct Opened {
 
 /// Theme and glyphs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Looks {
+pub struct ThemeLine {
     pub signs: GlyphSet,
     /// The theme at start.
     pub theme: String,

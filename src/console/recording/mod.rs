@@ -1,7 +1,7 @@
 //! Session recordings: every input of the console, one JSON line each, and replaying them.
 //!
 //! Invariants:
-//! - a recording holds what the model is told and nothing else: no object of a cluster, no value of a Secret, no text typed
+//! - a recording holds what the model is sent and nothing else: no object of a cluster, no value of a Secret, no text typed
 //!   into a query, no revealed value ([`redact`]);
 //! - replaying the inputs gives the recorded frames ([`Player`]); each frame's digest is recorded beside them;
 //! - lines are only appended, so that a recording that was cut off is one up to its last whole line.
@@ -18,7 +18,7 @@ mod redact;
 mod tests;
 
 pub use digest::Digest;
-pub use line::{FORMAT, FrameMark, Header, Line, Looks, Opened};
+pub use line::{FORMAT, FrameMark, Header, Line, Opened, ThemeLine};
 pub use player::{FrameCheck, Player};
 pub use reader::{Read, ReadError, Reader};
 pub use recorder::{Piece, Recorder, RecordingSink};

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Digest;
-use super::line::{FrameMark, Line, Looks, Opened};
+use super::line::{FrameMark, Line, Opened, ThemeLine};
 use crate::console::event::{Event, What};
 use crate::console::hits::HitMap;
 use crate::console::model::{Layer, Model, PluginDialog, ToastKind};
@@ -59,7 +59,7 @@ impl Player {
     pub fn take(&mut self, line: Line) -> Option<FrameCheck> {
         match line {
             Line::Opened(opened) => *self = Self::new(opened),
-            Line::Looks(looks) => self.take_looks(looks),
+            Line::Theme(theme_line) => self.take_theme(theme_line),
             Line::Event(event) => self.take_event(event),
             Line::Message { at, kind: ToastKind::Info, text } => self.model.toasts.info(text, at),
             Line::Message { at, kind: ToastKind::Error, text } => self.model.toasts.error(text, at),
@@ -71,8 +71,8 @@ impl Player {
         None
     }
 
-    fn take_looks(&mut self, looks: Looks) {
-        let Looks { signs, theme, own_themes } = looks;
+    fn take_theme(&mut self, theme_line: ThemeLine) {
+        let ThemeLine { signs, theme, own_themes } = theme_line;
         self.appearance.signs = signs;
         self.model.signs = signs;
         for (name, text) in &own_themes {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Digest;
-use super::line::{FORMAT, FrameMark, Header, Line, Looks, Opened};
+use super::line::{FORMAT, FrameMark, Header, Line, Opened, ThemeLine};
 use super::redact::{redacted, shows_revealed_values};
 use crate::console::event::{Event, What};
 use crate::console::model::{Model, ToastKind};
@@ -61,9 +61,9 @@ impl Recorder {
         recorder
     }
 
-    pub fn looks(&mut self, model: &Model, themes: &Themes) {
+    pub fn theme(&mut self, model: &Model, themes: &Themes) {
         let (theme, own_themes) = (model.theme_set.clone(), themes.own());
-        self.put(&Line::Looks(Looks { signs: model.signs, theme, own_themes }));
+        self.put(&Line::Theme(ThemeLine { signs: model.signs, theme, own_themes }));
     }
 
     /// Records an event. `model` is the one it is going to be applied to.
