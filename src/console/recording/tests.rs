@@ -7,14 +7,13 @@ use std::time::Duration;
 use super::{FrameCheck, Line, Piece, Player, Read, ReadError, Reader, RecordingSink};
 use crate::console::capture;
 use crate::console::event::What;
-use crate::console::model::{Run, RunState};
 use crate::console::task::{Planned, Stage, TaskReply};
 use crate::console::testing::TestConsole;
 use crate::console::tests::fixtures;
 use crate::console::theme::Themes;
+use trueup_core::engine::State;
 use trueup_core::engine::executor::ActionResult;
 use trueup_core::engine::journal::VerifiedState;
-use trueup_core::engine::{Chosen, State};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::{ClusterName, Link, RiskClass};
 use trueup_fleet::live::Update;
@@ -239,9 +238,6 @@ fn a_key_costs_few_bytes() {
 #[test]
 fn progress_of_an_apply_is_replayed() {
     let mut session = Session::full();
-    let plan = fixtures::plan(fixtures::actions());
-    let run = Run::new(&plan, &Chosen::Selected);
-    assert_eq!(run.state, RunState::Running);
     // The events of a run survive being written and read.
     for stage in [Stage::Intended, Stage::Waiting { so_far: Duration::from_secs(3), why: "x".to_owned() }] {
         session.reply(TaskReply::Progress { action: "a1".to_owned(), at: fixtures_now(), stage });
