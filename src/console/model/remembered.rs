@@ -11,7 +11,7 @@ use crate::console::layout;
 use crate::console::table::Direction;
 
 /// A named screen with a filter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
     pub name: String,
     /// A name for [`Model::screen_named`].
@@ -55,7 +55,7 @@ impl Model {
             ScreenId::Check(place) => self.checks.get(*place).map(|check| check.name.0),
             ScreenId::Fleet => Some(FLEET),
             ScreenId::Activity => Some(ACTIVITY),
-            ScreenId::Plan | ScreenId::Object | ScreenId::Logs => None,
+            ScreenId::Plan | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => None,
         };
         let screen = self.navigation.visited().find_map(check).unwrap_or(FLEET);
         let checks = self.checks.iter().map(|check| {

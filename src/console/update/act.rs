@@ -5,7 +5,7 @@ use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Zone,
+    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper, Zone,
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
@@ -53,6 +53,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
             say(model, &text)
         }
         Action::GoActivity => go_activity(model),
+        Action::GoExpiry => go(model, ScreenId::Expiry),
         Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
         Action::Clusters => palette::open_clusters(model),
         Action::Views => palette::open_views(model),
@@ -173,6 +174,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 }
 
 fn go_activity(model: &mut Model) -> Effects {
+    model.activity.upper = Upper::Run;
     go(model, ScreenId::Activity).with(model.activity.request_history())
 }
 
@@ -192,8 +194,31 @@ fn open(model: &mut Model) -> Effects {
             }
         }
         ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Expiry => open_expiring(model),
+        ScreenId::Activity if model.activity.cursor().is_some() => {
+            model.activity.upper = Upper::Entry;
+            Effects::redraw()
+        }
         ScreenId::Activity | ScreenId::Object | ScreenId::Logs => Effects::default(),
     }
+}
+
+/// Opens the finding of the selected credential or certificate.
+fn open_expiring(model: &mut Model) -> Effects {
+    let Some(subject) = model.expiry.list.cursor().map(|id| id.subject.clone()) else { return Effects::default() };
+    let Some(place) = model.checks.iter().position(|check| check.name == subject.domain) else {
+        return Effects::default();
+    };
+    let mut effects = go(model, ScreenId::Check(place));
+    let is_shown = |model: &Model| model.checks[place].order.position(&subject).is_some();
+    if !is_shown(model) {
+        effects = layers::filter(model, subject.called());
+    }
+    let check = &mut model.checks[place];
+    if let Some(index) = check.order.position(&subject) {
+        check.list.go_to_index(&check.order, index);
+    }
+    effects
 }
 
 /// One step back: from the detail, a filter, or the screen.
@@ -201,17 +226,17 @@ fn back(model: &mut Model) -> Effects {
     let is_filtered = match model.screen() {
         ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => false,
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => false,
     };
-    if model.toasts.iter().next().is_some() {
-        model.toasts.clear();
-        return Effects::redraw();
-    }
     if model.pane == Pane::Detail {
         return moving::pane(model, Pane::List);
     }
     if is_filtered {
         return layers::filter(model, "");
+    }
+    if model.screen() == ScreenId::Activity && model.activity.opened().is_some() {
+        model.activity.upper = Upper::Run;
+        return Effects::redraw();
     }
     if model.screen() == ScreenId::Fleet {
         return Effects::default();
@@ -223,7 +248,7 @@ fn open_filter(model: &mut Model) -> Effects {
     let text = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {
             return say(model, "nothing to filter here");
         }
     };
@@ -274,7 +299,7 @@ fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
             Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs => None,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs | ScreenId::Expiry => None,
     }
 }
 
@@ -358,6 +383,7 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
             model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| ClusterName::new(action.cluster.as_str()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| view.cluster.clone()),
+        ScreenId::Expiry => model.expiry.list.cursor().map(|id| id.subject.cluster.clone()),
         ScreenId::Activity | ScreenId::Logs => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The updates the loop sends, and the commands it takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,17 +9,47 @@ use super::lists::UnreadLists;
 use super::session::Live;
 use trueup_checks::judgements::{CurrentJudgement, FindingChange};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{ClockSkew, Cluster, ClusterName, CollectionId};
+use trueup_core::world::{ClockSkew, Cluster, ClusterName, CollectionId, ObjectEdit};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Update {
+    #[serde(with = "pairs")]
     pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>,
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
     /// Clocks that differ too much from the local one; nothing means that they agree again.
     pub clocks: BTreeMap<ClusterName, Option<ClockSkew>>,
     /// Lists of live clusters that could not be read; nothing means that all were.
     pub lists: BTreeMap<ClusterName, Option<UnreadLists>>,
+    /// What of tracked fields changed, the latest last.
+    #[serde(default)]
+    pub edits: Vec<Arc<ObjectEdit>>,
+    /// Clusters of which a list became complete: what is found there now may have been so for long.
+    #[serde(default)]
+    pub arrived: BTreeSet<ClusterName>,
+}
+
+/// Edits kept for a slow reader: causes are looked for among the latest.
+const EDITS_MAX: usize = 1_000;
+
+/// Findings as a list of pairs: a subject is no text, and only texts are keys in JSON.
+mod pairs {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use trueup_checks::judgements::CurrentJudgement;
+    use trueup_core::engine::SubjectId;
+
+    type Findings = BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>;
+
+    pub fn serialize<S: Serializer>(findings: &Findings, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(findings)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Findings, D::Error> {
+        Vec::deserialize(deserializer).map(|pairs: Vec<_>| pairs.into_iter().collect())
+    }
 }
 
 /// What the loop can be asked to do.
@@ -64,16 +94,21 @@ impl Update {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty() && self.clusters.is_empty() && self.clocks.is_empty() && self.lists.is_empty()
+        let Self { findings, clusters, clocks, lists, edits, arrived: _ } = self;
+        findings.is_empty() && clusters.is_empty() && clocks.is_empty() && lists.is_empty() && edits.is_empty()
     }
 
     /// Adds a later update.
     pub fn merge(&mut self, later: Self) {
-        let Self { findings, clusters, clocks, lists } = later;
+        let Self { findings, clusters, clocks, lists, edits, arrived } = later;
         self.findings.extend(findings);
         self.clusters.extend(clusters);
         self.clocks.extend(clocks);
         self.lists.extend(lists);
+        self.edits.extend(edits);
+        let dropped = self.edits.len().saturating_sub(EDITS_MAX);
+        self.edits.drain(..dropped);
+        self.arrived.extend(arrived);
     }
 
     pub(super) fn note(&mut self, changes: Vec<FindingChange>) {
