@@ -220,7 +220,13 @@ fn open_expiring(model: &mut Model) -> Effects {
         effects = lists::toggle_matches(model);
     }
     if !is_shown(model) {
-        effects = layers::filter(model, subject.called());
+        // A credential that is still valid belongs to a match, which lists hide.
+        let now = model.now;
+        let Model { checks, fleet, .. } = model;
+        checks[place].show_matches(Matches::Shown, |id| fleet.class_of(&id.cluster), now);
+    }
+    if !is_shown(model) {
+        effects = layers::filter(model, "");
     }
     let check = &mut model.checks[place];
     if let Some(index) = check.order.position(&subject) {
