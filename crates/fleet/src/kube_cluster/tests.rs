@@ -6,6 +6,7 @@ mod after;
 mod copies;
 mod judged;
 mod patches;
+mod preconditions;
 mod rehearsals;
 
 use std::collections::{BTreeMap, BTreeSet};
