@@ -1,6 +1,6 @@
 //! Changes of clusters and findings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -60,7 +60,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     }
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
-    let arriving = arriving(model);
+    let arriving = FirstLists::before(model, clusters.keys());
     for (name, cluster) in clusters {
         let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
@@ -68,9 +68,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         }
         model.fleet.put(name, cluster);
     }
-    if any_clusters {
-        model.fleet.arrange();
-    }
+    model.fleet.follow_moves();
     let before = model.feed.recorded();
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
@@ -105,24 +103,45 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .collect();
     let mut effects = Effects::redraw();
     for (id, held) in touched {
-        judged(model, id, held, &BTreeSet::new(), &mut effects);
+        judged(model, id, held, &FirstLists::Complete, &mut effects);
     }
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
     effects
 }
 
-/// Clusters without a complete first list: their findings are not news.
-fn arriving(model: &Model) -> BTreeSet<ClusterName> {
-    let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
-    model.fleet.clusters().filter(|cluster| is_arriving(&cluster.link)).map(|cluster| cluster.name.clone()).collect()
+/// Which clusters had a complete first list before an update: the findings of the others are not news.
+enum FirstLists {
+    /// All that count had one.
+    Complete,
+    /// As their links say, but for those whose links the update changes.
+    Before(BTreeMap<ClusterName, bool>),
+}
+
+impl FirstLists {
+    /// Notes the clusters that an update is about, before it is applied.
+    fn before<'n>(model: &Model, names: impl Iterator<Item = &'n ClusterName>) -> Self {
+        Self::Before(names.map(|name| (name.clone(), is_arriving(model, name))).collect())
+    }
+
+    fn awaits(&self, cluster: &ClusterName, model: &Model) -> bool {
+        match self {
+            Self::Complete => false,
+            Self::Before(changed) => changed.get(cluster).copied().unwrap_or_else(|| is_arriving(model, cluster)),
+        }
+    }
+}
+
+fn is_arriving(model: &Model, cluster: &ClusterName) -> bool {
+    let link = model.fleet.get(cluster).map(|cluster| &cluster.link);
+    matches!(link, Some(Link::Idle | Link::Connecting | Link::Listing { .. }))
 }
 
 fn judged(
     model: &mut Model,
     subject: Arc<SubjectId>,
     mut held: Arc<CurrentJudgement>,
-    arriving: &BTreeSet<ClusterName>,
+    arriving: &FirstLists,
     effects: &mut Effects,
 ) -> bool {
     // Judgements are shared with the loop; only accepted ones are copied.
@@ -170,12 +189,12 @@ fn is_news(
     before: Option<&CurrentJudgement>,
     held: &CurrentJudgement,
     model: &Model,
-    arriving: &BTreeSet<ClusterName>,
+    arriving: &FirstLists,
 ) -> bool {
     match before {
         // Read for the first time, and a match: not news.
         Some(before) if before.judgement.state == State::Unknown && held.judgement.state == State::Match => false,
-        Some(before) if before.judgement.state == State::Unknown && arriving.contains(&id.cluster) => false,
+        Some(before) if before.judgement.state == State::Unknown && arriving.awaits(&id.cluster, model) => false,
         Some(before) => before.judgement.verdict != held.judgement.verdict,
         None => {
             let link = model.fleet.get(&id.cluster).map(|cluster| &cluster.link);

@@ -26,6 +26,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 // What an account says is beside every cluster's machines; one that is gone can't say what it was.
                 all |= view.cluster(name).is_none_or(Account::is_one);
             }
+            Change::Link { .. } => {}
         }
     }
     if all {

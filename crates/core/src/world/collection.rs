@@ -159,7 +159,7 @@ impl<F: Fact> Collection<F> {
         // An object that changed and kept its value counts as well, as it does in `merge`.
         for key in &keys {
             let held = [before.get(key), self.items.get(key)].into_iter().flatten();
-            self.reindexed.extend(held.filter_map(|weighed| weighed.fact.index()).map(Into::into));
+            held.for_each(|weighed| note(&mut self.reindexed, &weighed.fact));
         }
         let standing = self.stand(completeness);
         Applied::changed(keys, standing)
@@ -174,7 +174,7 @@ impl<F: Fact> Collection<F> {
                 let before = self.items.remove(&key);
                 self.uncount(&key, before);
                 insert(&mut self.index, &key, &weighed.fact);
-                self.reindexed.extend(weighed.fact.index().map(Into::into));
+                note(&mut self.reindexed, &weighed.fact);
                 self.items.insert(key.clone(), weighed);
                 keys.push(key);
             }
@@ -193,7 +193,7 @@ impl<F: Fact> Collection<F> {
     fn uncount(&mut self, key: &Key, before: Option<Weighed<F>>) {
         if let Some(Weighed { fact, managed_by, bytes }) = before {
             remove(&mut self.index, key, &fact);
-            self.reindexed.extend(fact.index().map(Into::into));
+            note(&mut self.reindexed, &fact);
             self.bytes -= u64::from(bytes);
             self.marked -= usize::from(managed_by.is_some());
         }
@@ -221,20 +221,29 @@ impl<F: Fact> Collection<F> {
     }
 }
 
+/// Adds the values of a fact.
+fn note<F: Fact>(values: &mut BTreeSet<Box<str>>, fact: &F) {
+    fact.index(&mut |value| {
+        if !values.contains(value) {
+            values.insert(value.into());
+        }
+    });
+}
+
 fn insert<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
-    if let Some(value) = fact.index() {
+    fact.index(&mut |value| {
         index.entry(value.into()).or_default().insert(key.clone());
-    }
+    });
 }
 
 fn remove<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
-    let Some(value) = fact.index() else { return };
-    if let Some(keys) = index.get_mut(value) {
+    fact.index(&mut |value| {
+        let Some(keys) = index.get_mut(value) else { return };
         keys.remove(key);
         if keys.is_empty() {
             index.remove(value);
         }
-    }
+    });
 }
 
 impl Applied {

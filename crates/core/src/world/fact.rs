@@ -21,10 +21,8 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
     /// Keys of a Secret's `data` whose value the projection looks at. What it makes of them may hold nothing secret.
     const REDUCED_KEYS: &'static [&'static str] = &[];
 
-    /// What facts of this type are looked up by beside their key; nothing for a fact that is not.
-    fn index(&self) -> Option<&str> {
-        None
-    }
+    /// Passes on the values by which it is looked up beside its key; none for a fact that is not.
+    fn index(&self, _each: &mut dyn FnMut(&str)) {}
 
     /// Picks the fact out of an object.
     ///

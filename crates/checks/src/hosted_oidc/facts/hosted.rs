@@ -268,10 +268,16 @@ fn collect_names(value: &Value, names: &mut Vec<Box<str>>) {
     }
 }
 
-impl Fact for HostedCluster {
-    /// Its infraID: how a guest that is known only by its topology finds it.
-    fn index(&self) -> Option<&str> {
+impl HostedCluster {
+    pub fn infra_id(&self) -> Option<&str> {
         Some(&*self.hosted.infra_id).filter(|id| !id.is_empty())
+    }
+}
+
+impl Fact for HostedCluster {
+    /// How a guest that is known only by its topology finds it.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.infra_id().into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
@@ -293,8 +299,8 @@ impl Fact for HostedCluster {
 
 impl Fact for ControlPlane {
     /// The HostedCluster that it says it belongs to.
-    fn index(&self) -> Option<&str> {
-        Some(&*self.belongs_to).filter(|owner| !owner.is_empty())
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        Some(&*self.belongs_to).filter(|owner| !owner.is_empty()).into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
