@@ -211,11 +211,17 @@ mod tests {
             sheet.follow_moves();
             (ARRANGED.get(), sheet.rows().len())
         };
-        let all = |link: Link| (0..1_000).map(|number| cluster(number, link.clone())).map(|one| (one.name.clone(), Some(one)));
+        let all = |link: Link| {
+            (0..1_000).map(|number| cluster(number, link.clone())).map(|one| (one.name.clone(), Some(one)))
+        };
         assert_eq!(take(all(Link::Idle).collect()), (1, 1_000), "they come");
         assert_eq!(take(all(Link::Connecting).collect()), (0, 1_000), "their links change");
         let prod = Cluster { class: RiskClass::Prod, ..cluster(7, Link::Connecting) };
-        assert_eq!(take(vec![(prod.name.clone(), Some(prod))]), (1, 1_000), "a filter by class may have another answer");
+        assert_eq!(
+            take(vec![(prod.name.clone(), Some(prod))]),
+            (1, 1_000),
+            "a filter by class may have another answer"
+        );
         assert_eq!(take(vec![(ClusterName::new("c0007"), None)]), (1, 999), "one goes");
         assert_eq!(take(vec![(ClusterName::new("c0007"), None)]), (0, 999), "it is gone already");
     }

@@ -17,8 +17,8 @@ use super::names::{
 };
 use crate::kinds::{Infrastructure, Topology};
 use trueup_core::world::{
-    Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
-    Reading, Resource, Sighting, View,
+    Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation, Reading,
+    Resource, Sighting, View,
 };
 
 /// A guest and where to look.

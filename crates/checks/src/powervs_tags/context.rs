@@ -25,7 +25,9 @@ use super::tags::TagScheme;
 use super::teardown::Teardown;
 use super::users::{Users, used_from};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Cluster, ClusterName, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, View};
+use trueup_core::world::{
+    Cluster, ClusterName, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, View,
+};
 
 /// Everything one look at the fleet needs, made once.
 pub struct CheckContext<'a> {

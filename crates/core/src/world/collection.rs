@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::fact::{Fact, FactBatch, Facts, Weighed};
+use super::groups::Groups;
 use super::ids::{Key, ResourceVersion};
 use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 use super::managed_by::ManagedBy;
@@ -21,7 +22,7 @@ use super::managed_by::ManagedBy;
 pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
     /// Keys by [`Fact::index`].
-    index: BTreeMap<Box<str>, BTreeSet<Key>>,
+    index: Groups<Box<str>, Key>,
     /// Values of the index whose objects changed since they were last taken.
     reindexed: BTreeSet<Box<str>>,
     /// Bytes that the items count for.
@@ -93,7 +94,7 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        let (items, index, reindexed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        let (items, index, reindexed) = (BTreeMap::new(), Groups::default(), BTreeSet::new());
         let completeness = Completeness::Unknown { gap };
         Self { items, index, reindexed, bytes: 0, marked: 0, completeness, high_water: None }
     }
@@ -118,8 +119,7 @@ impl<F: Fact> Collection<F> {
 
     /// The facts with this value of [`Fact::index`], in key order, without visiting the others.
     pub fn indexed(&self, value: &str) -> impl Iterator<Item = (&Key, &F)> {
-        let keys = self.index.get(value).into_iter().flatten();
-        keys.filter_map(|key| self.items.get(key).map(|weighed| (key, &weighed.fact)))
+        self.index.of(value).filter_map(|key| self.items.get(key).map(|weighed| (key, &weighed.fact)))
     }
 
     pub fn len(&self) -> usize {
@@ -230,20 +230,12 @@ fn note<F: Fact>(values: &mut BTreeSet<Box<str>>, fact: &F) {
     });
 }
 
-fn insert<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
-    fact.index(&mut |value| {
-        index.entry(value.into()).or_default().insert(key.clone());
-    });
+fn insert<F: Fact>(index: &mut Groups<Box<str>, Key>, key: &Key, fact: &F) {
+    fact.index(&mut |value| index.insert(value.into(), key.clone()));
 }
 
-fn remove<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
-    fact.index(&mut |value| {
-        let Some(keys) = index.get_mut(value) else { return };
-        keys.remove(key);
-        if keys.is_empty() {
-            index.remove(value);
-        }
-    });
+fn remove<F: Fact>(index: &mut Groups<Box<str>, Key>, key: &Key, fact: &F) {
+    fact.index(&mut |value| index.remove(value, key));
 }
 
 impl Applied {

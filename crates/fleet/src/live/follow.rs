@@ -60,8 +60,7 @@ impl Live {
         }
         let mut update = std::mem::take(&mut self.late);
         let mut shown = std::mem::take(&mut self.progressed);
-        shown
-            .extend(changes.iter().filter_map(Change::whole_cluster).cloned());
+        shown.extend(changes.iter().filter_map(Change::whole_cluster).cloned());
         let view = self.world.view(now);
         update.clusters.extend(shown.iter().map(|name| (name.clone(), view.cluster(name).cloned())));
         // With the link, so that a cluster is never shown as live while its lists are refused.

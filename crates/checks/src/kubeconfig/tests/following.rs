@@ -17,13 +17,40 @@ struct Step {
 
 #[derive(Debug, Clone)]
 enum What {
-    Target { namespace: u8, cluster: u8, age: i64, leads_to: u8 },
-    Source { cluster: u8, age: i64, leads_to: u8, vouched_by: u8 },
-    Connection { namespace: u8, cluster: u8, is: u8, vouched_by: u8 },
-    Cluster { namespace: u8, cluster: u8, is: u8 },
-    Plane { namespace: u8, cluster: u8, is: u8 },
-    Drop { at: usize },
-    Link { is_live: bool },
+    Target {
+        namespace: u8,
+        cluster: u8,
+        age: i64,
+        leads_to: u8,
+    },
+    Source {
+        cluster: u8,
+        age: i64,
+        leads_to: u8,
+        vouched_by: u8,
+    },
+    Connection {
+        namespace: u8,
+        cluster: u8,
+        is: u8,
+        vouched_by: u8,
+    },
+    Cluster {
+        namespace: u8,
+        cluster: u8,
+        is: u8,
+    },
+    Plane {
+        namespace: u8,
+        cluster: u8,
+        is: u8,
+    },
+    Drop {
+        at: usize,
+    },
+    Link {
+        is_live: bool,
+    },
     /// It leaves the fleet, until something else is said of it.
     Leave,
 }

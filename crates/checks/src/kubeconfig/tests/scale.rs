@@ -6,8 +6,8 @@ use super::super::touched;
 use super::*;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{
-    Change, ChangeSet, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, Key, Kinds, Link, Served,
-    Standing, What,
+    Change, ChangeSet, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, Key, Kinds, Link,
+    Served, Standing, What,
 };
 
 /// So many management clusters, each with a cluster of its own, and the user's own files with a context for each.
@@ -94,7 +94,11 @@ fn a_link_that_changes_is_no_change_of_its_cluster() {
         ("it is new", cluster(Link::Idle, unknown()), vec![Change::Cluster(ClusterName::new("m"))]),
         ("nothing changed", cluster(Link::Idle, unknown()), vec![]),
         ("it is not read yet, as before", cluster(Link::Connecting, unknown()), link(Standing::Same)),
-        ("it is connected", cluster(Link::Listing { objects: 0 }, whole()), vec![Change::Cluster(ClusterName::new("m"))]),
+        (
+            "it is connected",
+            cluster(Link::Listing { objects: 0 }, whole()),
+            vec![Change::Cluster(ClusterName::new("m"))],
+        ),
         ("it counts as read, as before", cluster(Link::Live { since: now() }, whole()), link(Standing::Same)),
         ("it does not count as read", cluster(refused(), whole()), link(Standing::Changed)),
     ];
