@@ -346,7 +346,8 @@ impl Shell {
 
     fn save_screen(&mut self) {
         let shown = self.screen.shown();
-        let (text, svg) = (capture::text(shown), capture::svg(shown, &capture::Palette::DARK));
+        let palette = capture::Palette::of(&self.appearance.theme);
+        let (text, svg) = (capture::text(shown), capture::svg(shown, &palette));
         self.perform(Task::Save { file: SavedFile::ScreenText, text });
         self.perform(Task::Save { file: SavedFile::ScreenSvg, text: svg });
     }

@@ -191,13 +191,18 @@ impl TestConsole {
 
     /// The screen in a size, as text.
     pub fn draw(&mut self, width: u16, height: u16) -> String {
+        capture::text(&self.buffer(width, height, Theme::default())).into()
+    }
+
+    /// The cells of the screen in a size.
+    pub fn buffer(&mut self, width: u16, height: u16, theme: Theme) -> Buffer {
         if (self.model.area.width, self.model.area.height) != (width, height) {
             self.event(What::Resize { width, height });
         }
         let mut buffer = Buffer::empty(self.model.area);
-        let appearance = Appearance { theme: Theme::default(), signs: self.model.signs };
+        let appearance = Appearance { theme, signs: self.model.signs };
         self.hits = view(&self.model, &appearance, self.model.area, &mut buffer).hits;
-        capture::text(&buffer).into()
+        buffer
     }
 
     /// The screen in every size, one below the other.

@@ -90,7 +90,7 @@ fn a_key_acts_or_waits_or_is_ignored() {
 fn a_sequence_of_a_scope_hides_a_global_key() {
     let (keymap, problems) = Keymap::with_user_file("[list]\nreconcile = 'p r'\n");
     assert_eq!(problems, []);
-    assert_eq!(press(&keymap, Scope::List, "p"), Resolution::More(vec![("r".to_owned(), "reconcile")]));
+    assert_eq!(press(&keymap, Scope::List, "p"), Resolution::More(vec![("r".to_owned(), "plan a fix")]));
     assert_eq!(press(&keymap, Scope::Fleet, "p"), Resolution::Act(Action::Pause));
     assert_eq!(keymap.keys(Scope::List, Action::Pause), Vec::<String>::new());
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
+use super::links::Links;
 use crate::console::table::ListState;
 use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, Link, RiskClass};
 use trueup_fleet::live::UnreadLists;
@@ -13,6 +16,7 @@ pub struct FleetSheet {
     clocks: BTreeMap<ClusterName, ClockSkew>,
     /// Lists of live clusters that could not be read.
     unread: BTreeMap<ClusterName, UnreadLists>,
+    links: Links,
     /// In list order, filtered.
     rows: Vec<FleetRow>,
     names: Vec<ClusterName>,
@@ -73,9 +77,10 @@ impl FleetSheet {
     }
 
     /// Takes in a cluster, or that it left.
-    pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>) {
+    pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>, now: Timestamp) {
+        self.links.put(&name, cluster.as_ref(), self.unread.contains_key(&name), now);
         let moves = match (self.clusters.get(&name), &cluster) {
-            (Some(before), Some(now)) => is_moved(before, now),
+            (Some(before), Some(after)) => is_moved(before, after),
             (None, None) => false,
             (Some(_), None) | (None, Some(_)) => true,
         };
@@ -88,6 +93,11 @@ impl FleetSheet {
         };
     }
 
+    /// The connections of all clusters, counted.
+    pub fn links(&self) -> &Links {
+        &self.links
+    }
+
     /// Takes in a clock that differs too much from the local one, or that it no longer does.
     pub fn put_clock(&mut self, name: ClusterName, clock: Option<ClockSkew>) {
         match clock {
@@ -97,7 +107,8 @@ impl FleetSheet {
     }
 
     /// Takes in the lists of a live cluster that could not be read, or that all were.
-    pub fn put_lists(&mut self, name: ClusterName, lists: Option<UnreadLists>) {
+    pub fn put_lists(&mut self, name: ClusterName, lists: Option<UnreadLists>, now: Timestamp) {
+        self.links.put(&name, self.clusters.get(&name), lists.is_some(), now);
         match lists {
             Some(lists) => self.unread.insert(name, lists),
             None => self.unread.remove(&name),
@@ -179,9 +190,9 @@ impl FleetSheet {
 }
 
 /// Whether a cluster has another row than before: everything that the order of the rows and the filter look at.
-fn is_moved(before: &Cluster, now: &Cluster) -> bool {
+fn is_moved(before: &Cluster, after: &Cluster) -> bool {
     let Cluster { name: _, class, source, hosted_by, link: _, identity: _, served: _ } = before;
-    *class != now.class || *source != now.source || *hosted_by != now.hosted_by
+    *class != after.class || *source != after.source || *hosted_by != after.hosted_by
 }
 
 #[cfg(test)]
@@ -207,7 +218,7 @@ mod tests {
         };
         let mut take = |clusters: Vec<(ClusterName, Option<Cluster>)>| {
             ARRANGED.set(0);
-            clusters.into_iter().for_each(|(name, cluster)| sheet.put(name, cluster));
+            clusters.into_iter().for_each(|(name, cluster)| sheet.put(name, cluster, Timestamp::UNIX_EPOCH));
             sheet.follow_moves();
             (ARRANGED.get(), sheet.rows().len())
         };
@@ -246,7 +257,7 @@ mod tests {
                 (RiskClass::Dev, ClusterIdentity::default(), Served::Recorded(std::collections::BTreeSet::new()));
             let cluster =
                 Cluster { name: name.clone(), class, source, hosted_by: None, link: Link::Idle, identity, served };
-            sheet.put(name, Some(cluster));
+            sheet.put(name, Some(cluster), Timestamp::UNIX_EPOCH);
         }
         sheet.follow_moves();
         let rows: Vec<&str> = sheet.rows.iter().map(|row| row.name.as_str()).collect();

@@ -9,6 +9,7 @@ mod feed;
 mod findings;
 mod fleet;
 mod layer;
+mod links;
 mod navigation;
 mod plan;
 mod plugin;
@@ -28,9 +29,10 @@ pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use feed::{Feed, FeedLine};
-pub use findings::{Findings, StateCounts, shown_name};
+pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
@@ -278,6 +280,6 @@ impl Model {
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }
-        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))));
+        self.activity.settle(layout.detail_lines());
     }
 }

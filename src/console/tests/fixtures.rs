@@ -30,7 +30,7 @@ pub const PARTS: CheckName = CheckName("toy-parts");
 
 const COPIES_INTRODUCED: CheckDescription = CheckDescription {
     title: "Copies",
-    short: "COPIES",
+    short: "Copies",
     message: "copies of secrets that something still refers to",
     columns: &[],
     verdict_width: 16,
@@ -39,7 +39,7 @@ const COPIES_INTRODUCED: CheckDescription = CheckDescription {
 
 const PARTS_INTRODUCED: CheckDescription = CheckDescription {
     title: "Cloud parts",
-    short: "PARTS",
+    short: "Parts",
     message: "parts of an account and the order they go in",
     columns: &[
         Column { title: "ZONE", side: Side::Left, width: 8, grows: true, rank: 5 },

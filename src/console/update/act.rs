@@ -203,10 +203,6 @@ fn back(model: &mut Model) -> Effects {
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => false,
     };
-    if model.toasts.iter().next().is_some() {
-        model.toasts.clear();
-        return Effects::redraw();
-    }
     if model.pane == Pane::Detail {
         return moving::pane(model, Pane::List);
     }

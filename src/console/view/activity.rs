@@ -34,7 +34,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
 
 fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let Some(run) = &model.activity.run else {
-        let inside = painter.boxed(area, &Line::of("Apply", Role::Title), &Line::blank(), PaneFocus::Waits);
+        let inside = painter.pane(area, &Line::of("Apply", Role::Title), &Line::blank(), PaneFocus::Waits);
         let next = format!(
             "{}: plan a fix  {}: approve",
             model.screen_key(Action::Reconcile),
@@ -43,7 +43,7 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         states::empty(inside, "No applies in this session.", &next, painter);
         return;
     };
-    let inside = painter.boxed(area, &run_title(run, area.width, painter), &run_right(model, run), PaneFocus::Waits);
+    let inside = painter.pane(area, &run_title(run, area.width, painter), &run_right(model, run), PaneFocus::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines: Vec<Line> = Vec::new();
@@ -184,7 +184,7 @@ fn times(model: &Model, row: &RunRow) -> String {
 }
 
 fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let inside = painter.boxed(area, &Line::of("Journal", Role::Title), &Line::blank(), PaneFocus::Keys);
+    let inside = painter.pane(area, &Line::of("Journal", Role::Title), &Line::blank(), PaneFocus::Keys);
     painter.hit(area, Hit::List);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let entries = match &model.activity.history {
@@ -215,14 +215,14 @@ fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     for (place, (y, entry)) in (inside.y..inside.bottom()).zip(entries.iter().skip(first)).enumerate() {
         let line = Rect { y, height: 1, ..inside };
         let is_here = model.activity.list.cursor() == Some(&entry.plan);
-        if is_here {
-            painter.fill(line, Role::Selection);
-        }
         let cursor = if is_here { painter.glyphs().cursor } else { " " };
         let text = entry_line(model, entry);
         let mut shown = Line::of(format!("{cursor} "), Role::Accent);
         shown.0.extend(text.0);
         painter.line(line.x, y, line.width, &shown);
+        if is_here {
+            painter.select(Rect { x: area.x, width: area.width.saturating_sub(1), ..line });
+        }
         painter.hit(line, Hit::Row(first + place));
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::paint::{Painter, PaneFocus, centered};
+use super::paint::{Painter, centered};
 use super::text::{Line, wrap};
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Group, KeyRow, Scope};
@@ -15,16 +15,11 @@ const KEYS: usize = 23;
 
 pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>) {
     let place = centered(area, WIDTH.min(area.width), area.height.saturating_sub(2));
-    painter.clear(place);
+    painter.dialog(place);
     painter.hit(place, Hit::Layer);
     let here = model.screen().scope();
     let title = Line::of(format!("Help: {}", here.title()), Role::Title);
-    let inside = painter.boxed(
-        place,
-        &title,
-        &Line::of(format!("{}: close", model.key(Action::Back)), Role::Muted),
-        PaneFocus::Keys,
-    );
+    let inside = painter.boxed(place, &title, &Line::of(format!("{}: close", model.key(Action::Back)), Role::Muted));
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = lines(model, here, usize::from(inside.width));
     painter.lines(inside, &lines, scroll);

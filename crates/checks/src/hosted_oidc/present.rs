@@ -8,7 +8,7 @@ use crate::present::{CheckDescription, Panel};
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Hosted OIDC",
-    short: "HOSTED",
+    short: "Hosted",
     message: "copies of OIDC settings that HyperShift left in its guests",
     columns: &[],
     verdict_width: 16,
