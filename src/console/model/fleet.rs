@@ -222,11 +222,11 @@ mod tests {
             sheet.follow_moves();
             (ARRANGED.get(), sheet.rows().len())
         };
-        let all = |link: Link| {
-            (0..1_000).map(|number| cluster(number, link.clone())).map(|one| (one.name.clone(), Some(one)))
+        let all = |link: Link| -> Vec<(ClusterName, Option<Cluster>)> {
+            (0..1_000).map(|number| cluster(number, link.clone())).map(|one| (one.name.clone(), Some(one))).collect()
         };
-        assert_eq!(take(all(Link::Idle).collect()), (1, 1_000), "they come");
-        assert_eq!(take(all(Link::Connecting).collect()), (0, 1_000), "their links change");
+        assert_eq!(take(all(Link::Idle)), (1, 1_000), "they come");
+        assert_eq!(take(all(Link::Connecting)), (0, 1_000), "their links change");
         let prod = Cluster { class: RiskClass::Prod, ..cluster(7, Link::Connecting) };
         assert_eq!(
             take(vec![(prod.name.clone(), Some(prod))]),
