@@ -5,7 +5,7 @@ use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Zone,
+    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper, Zone,
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
@@ -173,6 +173,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 }
 
 fn go_activity(model: &mut Model) -> Effects {
+    model.activity.upper = Upper::Run;
     go(model, ScreenId::Activity).with(model.activity.request_history())
 }
 
@@ -192,6 +193,10 @@ fn open(model: &mut Model) -> Effects {
             }
         }
         ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Activity if model.activity.cursor().is_some() => {
+            model.activity.upper = Upper::Entry;
+            Effects::redraw()
+        }
         ScreenId::Activity | ScreenId::Object | ScreenId::Logs => Effects::default(),
     }
 }
@@ -208,6 +213,10 @@ fn back(model: &mut Model) -> Effects {
     }
     if is_filtered {
         return layers::filter(model, "");
+    }
+    if model.screen() == ScreenId::Activity && model.activity.opened().is_some() {
+        model.activity.upper = Upper::Run;
+        return Effects::redraw();
     }
     if model.screen() == ScreenId::Fleet {
         return Effects::default();
