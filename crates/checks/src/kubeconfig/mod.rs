@@ -18,6 +18,7 @@ mod interests;
 mod judge;
 mod messages;
 mod names;
+mod outline;
 mod own;
 mod owner;
 mod owner_repair;
@@ -39,6 +40,8 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use addresses::FleetAddresses;
 use context::CheckContext;
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
@@ -48,6 +51,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -158,6 +162,14 @@ impl CheckRules for Kubeconfigs {
             ResolvedSubject::Own(own) => present::cells_of(own.pair(), &ruled.ruling),
             ResolvedSubject::Collection { .. } => Vec::new(),
         }
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.subject, &ruled.ruling)
+    }
+
+    fn began(ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        outline::began(&ruled.subject, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
