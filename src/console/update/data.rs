@@ -1,6 +1,6 @@
 //! Changes of clusters and findings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -67,8 +67,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     model.records.put_edits(edits, model.now);
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
-    let mut arriving = arriving(model);
-    arriving.extend(arrived);
+    let arriving = FirstLists::before(model, clusters.keys(), arrived);
     for (name, cluster) in clusters {
         let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
@@ -78,9 +77,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     }
     let before = model.feed.recorded();
     touched.iter().chain(&listed).for_each(|name| linked(model, name));
-    if any_clusters {
-        model.fleet.arrange();
-    }
+    model.fleet.follow_moves();
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
@@ -112,7 +109,7 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     let mut effects = Effects::redraw();
     let clusters: BTreeSet<ClusterName> = touched.iter().map(|(id, _)| id.cluster.clone()).collect();
     for (id, held) in touched {
-        judged(model, id, held, &BTreeSet::new(), &mut effects);
+        judged(model, id, held, &FirstLists::Complete, &mut effects);
     }
     let Model { checks, findings, fleet, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
@@ -130,17 +127,44 @@ fn sum_up(model: &mut Model, clusters: BTreeSet<ClusterName>) {
     }
 }
 
-/// Clusters without a complete first list: their findings are not news.
-fn arriving(model: &Model) -> BTreeSet<ClusterName> {
-    let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
-    model.fleet.clusters().filter(|cluster| is_arriving(&cluster.link)).map(|cluster| cluster.name.clone()).collect()
+/// Which clusters had a complete first list before an update: the findings of the others are not news.
+enum FirstLists {
+    /// All that count had one.
+    Complete,
+    /// As their links say, but for those that the update is about.
+    Before(BTreeMap<ClusterName, bool>),
+}
+
+impl FirstLists {
+    /// Notes the clusters that an update is about, before it is applied, and those that it says had none.
+    fn before<'n>(
+        model: &Model,
+        names: impl Iterator<Item = &'n ClusterName>,
+        arrived: impl IntoIterator<Item = ClusterName>,
+    ) -> Self {
+        let linked = names.map(|name| (name.clone(), is_arriving(model, name)));
+        let arrived = arrived.into_iter().map(|name| (name, true));
+        Self::Before(linked.chain(arrived).collect())
+    }
+
+    fn awaits(&self, cluster: &ClusterName, model: &Model) -> bool {
+        match self {
+            Self::Complete => false,
+            Self::Before(changed) => changed.get(cluster).copied().unwrap_or_else(|| is_arriving(model, cluster)),
+        }
+    }
+}
+
+fn is_arriving(model: &Model, cluster: &ClusterName) -> bool {
+    let link = model.fleet.get(cluster).map(|cluster| &cluster.link);
+    matches!(link, Some(Link::Idle | Link::Connecting | Link::Listing { .. }))
 }
 
 fn judged(
     model: &mut Model,
     subject: Arc<SubjectId>,
     mut held: Arc<CurrentJudgement>,
-    arriving: &BTreeSet<ClusterName>,
+    arriving: &FirstLists,
     effects: &mut Effects,
 ) -> bool {
     // Judgements are shared with the loop; only accepted ones are copied.
@@ -171,7 +195,7 @@ fn judged(
     check.is_some_and(|check| check.put(&id, &held, class, findings, now))
 }
 
-fn gone(model: &mut Model, subject: &SubjectId, arriving: &BTreeSet<ClusterName>) -> bool {
+fn gone(model: &mut Model, subject: &SubjectId, arriving: &FirstLists) -> bool {
     model.accepted.forget(subject);
     let Some((id, held)) = model.findings.remove(subject) else { return false };
     model.expiry.put(&id, Some(&held), None);
@@ -188,12 +212,13 @@ fn gone(model: &mut Model, subject: &SubjectId, arriving: &BTreeSet<ClusterName>
 }
 
 /// Whether the clusters that a subject is judged by have been read before.
-fn arrival(model: &Model, id: &SubjectId, arriving: &BTreeSet<ClusterName>) -> Arrival {
+fn arrival(model: &Model, id: &SubjectId, arriving: &FirstLists) -> Arrival {
     let own = model.fleet.get(&id.cluster);
     let host = own.and_then(|cluster| cluster.hosted_by.as_ref()).map(|by| &by.cluster);
     let seen_from = id.cloud.as_ref().and_then(|place| place.seen_from.as_ref()).map(|seen| &seen.cluster);
     let is_live = own.is_some_and(|cluster| matches!(cluster.link, Link::Live { .. }));
-    let is_arriving = [Some(&id.cluster), host, seen_from].into_iter().flatten().any(|name| arriving.contains(name));
+    let is_arriving =
+        [Some(&id.cluster), host, seen_from].into_iter().flatten().any(|name| arriving.awaits(name, model));
     if is_live && !is_arriving { Arrival::Settled } else { Arrival::Arriving }
 }
 
@@ -255,9 +280,11 @@ mod tests {
     use crate::console::model::{CheckSheet, Zone};
     use crate::console::task::TaskReply;
     use crate::console::update::update;
-    use trueup_checks::CheckDescription;
+    use trueup_checks::{Cause, CauseObject, CheckDescription, Outline};
     use trueup_core::engine::{CheckName, Glob, Judgement};
-    use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass, Served};
+    use trueup_core::world::{
+        Cluster, ClusterIdentity, ClusterSource, EditedPart, FieldValue, Key, ObjectEdit, RiskClass, Served,
+    };
 
     const CHECK: CheckName = CheckName("toy");
 
@@ -349,6 +376,30 @@ mod tests {
         linked(&mut model, live, &["x"], State::Extra);
         let news: Vec<String> = model.feed.lines().map(|line| line.subject("")).collect();
         assert_eq!(news, ["Secret x"]);
+    }
+
+    #[test]
+    fn findings_that_follow_from_one_edit_are_one_entry_and_the_cause_of_their_cluster() {
+        let mut model = model();
+        let live = Link::Live { since: now() };
+        linked(&mut model, Link::Listing { objects: 1 }, &["x", "y"], State::Match);
+        linked(&mut model, live, &["x", "y"], State::Match);
+        let (cluster, key) = (ClusterName::new("mgmt"), Key::new(None, "checkout"));
+        let object = CauseObject { check: CHECK, cluster: cluster.clone(), kind: "HostedCluster", key: key.clone() };
+        let cause = Cause { object, effect: "orphans", reason: "".into(), written: None };
+        let outline = Some(Arc::new(Outline::default().with_cause(Some(cause))));
+        let orphan = CurrentJudgement { outline, ..held(State::Extra) };
+        let mut update = Update::of(["x", "y"].map(|name| (subject(name), Some(orphan.clone()))));
+        let value = |count| FieldValue::Entries { count, hash: u64::from(count) };
+        let change = EditedPart::Field { name: "oidcProviders", from: value(3), to: value(1) };
+        let by = Some("hypershift-cli".into());
+        update.edits = vec![Arc::new(ObjectEdit { cluster, kind: "HostedCluster", key, change, at: now(), by })];
+        happens(&mut model, now(), What::Data(Box::new(update)));
+        let news: Vec<(String, String)> =
+            model.feed.lines().map(|line| (line.subject("copies"), line.detail("→"))).collect();
+        assert_eq!(news, [("2 copies".to_owned(), "oidcProviders 3 → 1  by hypershift-cli".to_owned())]);
+        let sentence = "2 orphans: HostedCluster checkout edited 10:00:00 by hypershift-cli, oidcProviders 3 → 1";
+        assert_eq!(model.largest_cause(&ClusterName::new("a")), Some((sentence.to_owned(), Some(now()))));
     }
 
     #[test]

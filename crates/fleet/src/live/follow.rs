@@ -60,8 +60,7 @@ impl Live {
         }
         let mut update = std::mem::take(&mut self.late);
         let mut shown = std::mem::take(&mut self.progressed);
-        shown
-            .extend(changes.iter().filter(|change| matches!(change, Change::Cluster(_))).map(Change::cluster).cloned());
+        shown.extend(changes.iter().filter_map(Change::whole_cluster).cloned());
         let view = self.world.view(now);
         update.clusters.extend(shown.iter().map(|name| (name.clone(), view.cluster(name).cloned())));
         // With the link, so that a cluster is never shown as live while its lists are refused.
@@ -96,15 +95,16 @@ impl Live {
     fn judge(&mut self) -> Update {
         let changes = std::mem::take(&mut self.unjudged);
         let mut update = Update { clocks: std::mem::take(&mut self.clock_changes), ..Update::default() };
-        let relisted: BTreeSet<&ClusterName> =
-            changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).collect();
-        self.note_lists(relisted.into_iter(), &mut update);
-        update.edits = changes.edits().to_vec();
-        update.arrived =
+        let relisted: BTreeSet<ClusterName> =
             changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).cloned().collect();
+        self.note_lists(relisted.iter(), &mut update);
+        update.edits = changes.edits().to_vec();
         let view = self.world.view(self.ports.clock.now());
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
+        if !update.findings.is_empty() {
+            update.arrived = relisted;
+        }
         self.judging.ran(view.now, self.ports.clock.now());
         if !update.is_empty() {
             self.generation += 1;
@@ -234,7 +234,7 @@ impl Live {
 /// they are many, and what follows from them can wait a moment.
 fn leads_somewhere(change: &Change) -> bool {
     match change {
-        Change::Cluster(_) | Change::Collection { what: What::Everything, .. } => true,
+        Change::Cluster(_) | Change::Link { .. } | Change::Collection { what: What::Everything, .. } => true,
         Change::Collection { what: What::Keys(_), .. } => false,
     }
 }
