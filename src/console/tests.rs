@@ -13,3 +13,4 @@ mod outgoing_text;
 mod plans;
 mod runs;
 mod screens;
+mod screens_activity;
