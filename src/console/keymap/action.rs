@@ -110,6 +110,8 @@ actions! {
     SortNext "sort-next" Choosing "sort" "Sort by the next column";
     SortReverse "sort-reverse" Choosing "reverse" "Reverse the sort order";
 
+    ShowMatches "show-matches" Choosing "matches" "Show or hide rows that are as expected";
+
     ViewObject "view-object" Looking "yaml" "Show the object as YAML, secrets masked";
     Reveal "reveal" Looking "reveal" "Show or mask values of an object that look like a credential; never those of a Secret";
     Events "events" Looking "events" "Show the events of the object";

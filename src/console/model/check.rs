@@ -216,6 +216,7 @@ fn membership(
 ) -> Membership {
     let fields = Fields {
         state: Some(held.judgement.state),
+        also: &[],
         domain: id.domain.0,
         cluster: id.cluster.as_str(),
         class: class.as_str(),

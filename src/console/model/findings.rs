@@ -15,6 +15,8 @@ pub struct Findings {
     counts: BTreeMap<(ClusterName, CheckName), StateCounts>,
     /// The counts of each check over all clusters.
     by_check: BTreeMap<CheckName, StateCounts>,
+    /// The findings of each cluster by check and verdict, the worst state first.
+    verdicts: BTreeMap<(ClusterName, usize, CheckName, &'static str), u32>,
 }
 
 /// The states of findings, the worst first.
@@ -55,6 +57,13 @@ impl StateCounts {
 
     pub fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
+    }
+
+    #[cfg(test)]
+    pub fn of_states(counts: &[(State, u32)]) -> Self {
+        let mut all = Self::default();
+        counts.iter().for_each(|(state, count)| all.0[*state as usize] = *count);
+        all
     }
 
     fn count(&mut self, state: State) {
@@ -106,12 +115,34 @@ impl Findings {
         own.map(|((_, check), counts)| (*check, counts))
     }
 
+    /// The verdict that most findings of the worst state of a cluster have, with its check and their number.
+    pub fn largest(&self, cluster: &ClusterName) -> Option<(CheckName, &'static str, u32)> {
+        let from = (cluster.clone(), 0, CheckName(""), "");
+        let own = || self.verdicts.range(from.clone()..).take_while(|((name, ..), _)| name == cluster);
+        let worst = own().next().map(|((_, rank, ..), _)| *rank).filter(|rank| WORST_FIRST[*rank] != State::Match)?;
+        let of_worst = own().take_while(|((_, rank, ..), _)| *rank == worst);
+        // The first of equals: `max_by_key` returns the last.
+        let largest = of_worst.min_by_key(|(_, count)| std::cmp::Reverse(**count));
+        largest.map(|((_, _, check, verdict), count)| (*check, *verdict, *count))
+    }
+
+    fn note_verdict(&mut self, subject: &SubjectId, held: &CurrentJudgement, by: i64) {
+        let rank = WORST_FIRST.iter().position(|state| *state == held.judgement.state).unwrap_or(WORST_FIRST.len() - 1);
+        let key = (subject.cluster.clone(), rank, subject.domain, held.judgement.verdict);
+        let count = self.verdicts.entry(key.clone()).or_default();
+        *count = u32::try_from(i64::from(*count) + by).unwrap_or(0);
+        if *count == 0 {
+            self.verdicts.remove(&key);
+        }
+    }
+
     /// Stores a judgement; returns the shared id of the subject and the previous judgement.
     pub fn put(
         &mut self,
         subject: Arc<SubjectId>,
         held: Arc<CurrentJudgement>,
     ) -> (Arc<SubjectId>, Option<Arc<CurrentJudgement>>) {
+        self.note_verdict(&subject, &held, 1);
         let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
         let all = self.by_check.entry(subject.domain).or_default();
         counts.count(held.judgement.state);
@@ -122,6 +153,7 @@ impl Findings {
         if let Some(before) = &before {
             counts.discount(before.judgement.state);
             all.discount(before.judgement.state);
+            self.note_verdict(&id, before, -1);
         }
         (id, before)
     }
@@ -135,6 +167,7 @@ impl Findings {
         if let Some(all) = self.by_check.get_mut(&subject.domain) {
             all.discount(held.judgement.state);
         }
+        self.note_verdict(&id, &held, -1);
         Some((id, held))
     }
 }

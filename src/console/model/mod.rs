@@ -8,6 +8,7 @@ mod detail;
 mod feed;
 mod findings;
 mod fleet;
+mod fleet_summary;
 mod layer;
 mod links;
 mod navigation;
@@ -30,7 +31,8 @@ pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
-pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use fleet::{FleetFacts, FleetSheet};
+pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
@@ -213,7 +215,7 @@ impl Model {
 
     pub fn layout(&self) -> Option<Layout> {
         let body = match self.screen() {
-            ScreenId::Fleet => Body::Stacked(30),
+            ScreenId::Fleet => Body::Fleet,
             ScreenId::Check(_) => Body::ListAndDetail,
             ScreenId::Plan => Body::Stacked(45),
             ScreenId::Activity => Body::Stacked(40),

@@ -76,8 +76,8 @@ impl Model {
     pub fn recall(&mut self, remembered: Remembered) {
         let Remembered { screen, fleet_filter, checks, split, theme } = remembered;
         self.split = layout::moved(split, 0);
-        self.fleet.filter_by(&fleet_filter);
         let now = self.now;
+        self.fleet.filter_by(&fleet_filter, now);
         let Self { checks: sheets, findings, fleet, .. } = self;
         for sheet in sheets {
             let Some(known) = checks.get(sheet.name.0) else { continue };
@@ -121,7 +121,7 @@ mod tests {
         before.navigation.go(ScreenId::Plan);
         before.split = 40;
         before.theme = "night".to_owned();
-        before.fleet.filter_by("eu");
+        before.fleet.filter_by("eu", Timestamp::UNIX_EPOCH);
         let Model { checks, findings, .. } = &mut before;
         checks[1].sort_by(2, Direction::Descending, findings);
         checks[1].filter_by("state:extra", |_| trueup_core::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);

@@ -1,11 +1,14 @@
 //! Executes actions.
 
+use std::cmp::Reverse;
+
 use super::{data, export, layers, moving, palette, repair};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Zone,
+    FleetColumn, Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, WORST_FIRST,
+    Zone,
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
@@ -66,6 +69,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Complete => Effects::default(),
         Action::SortNext => sort(model, Sorting::Next),
         Action::SortReverse => sort(model, Sorting::Reverse),
+        Action::ShowMatches => show_matches(model),
         Action::ViewObject => object(model, ObjectTab::Yaml),
         Action::Events => object(model, ObjectTab::Events),
         Action::Reveal => reveal(model),
@@ -121,20 +125,25 @@ pub fn go(model: &mut Model, screen: ScreenId) -> Effects {
     Effects::redraw()
 }
 
-/// Goes to the check with the most findings of a cluster, filtered to it.
+/// Goes to the worst check of a cluster, filtered to the cluster and its guests.
 pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     if model.checks.is_empty() {
         return say(model, "no check is enabled");
     }
-    let most = |place: &usize| {
-        let counts = model.findings.counts(cluster, model.checks[*place].name);
-        counts.map_or((0, 0), |counts| (counts.differences(), counts.total()))
+    // The worst state first, then its count; without a difference the check with most findings.
+    let worst = |place: &usize| {
+        let counts = model.findings.counts(cluster, model.checks[*place].name).copied().unwrap_or_default();
+        let worst = counts
+            .worst()
+            .next()
+            .map(|(state, count)| (WORST_FIRST.iter().position(|one| *one == state), Reverse(count)));
+        (worst.is_none(), worst, Reverse(counts.total()))
     };
-    // The first of equals: `max_by_key` returns the last.
-    let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
+    let place = (0..model.checks.len()).min_by_key(worst).unwrap_or_default();
+    let guests: String = model.fleet.guests_of(cluster).map(|guest| format!(",{guest}")).collect();
     model.navigation.go(ScreenId::Check(place));
     arrive(model);
-    layers::filter(model, &format!("cluster:{cluster}")).with(Task::Need(cluster.clone()))
+    layers::filter(model, &format!("cluster:{cluster}{guests}")).with(Task::Need(cluster.clone()))
 }
 
 pub fn say(model: &mut Model, text: &str) -> Effects {
@@ -184,8 +193,7 @@ fn divider(model: &mut Model, by: i16) -> Effects {
 fn open(model: &mut Model) -> Effects {
     match model.screen() {
         ScreenId::Fleet => {
-            let (list, rows) = model.fleet.list_and_rows();
-            list.hold(rows);
+            model.fleet.list.hold(&model.fleet.order);
             match model.fleet.list.cursor().cloned() {
                 Some(cluster) => go_to_cluster(model, &cluster),
                 None => Effects::default(),
@@ -233,6 +241,18 @@ enum Sorting {
 }
 
 fn sort(model: &mut Model, sorting: Sorting) -> Effects {
+    if model.screen() == ScreenId::Fleet {
+        let (sort, direction) = (model.fleet.sort(), model.fleet.order.direction());
+        let (column, direction) = match sorting {
+            Sorting::Next => {
+                let place = FleetColumn::ALL.iter().position(|one| *one == sort).unwrap_or_default();
+                (FleetColumn::ALL[(place + 1) % FleetColumn::ALL.len()], Direction::Ascending)
+            }
+            Sorting::Reverse => (sort, direction.reversed()),
+        };
+        model.fleet.sort_by(column, direction);
+        return Effects::redraw();
+    }
     let ScreenId::Check(place) = model.screen() else {
         return say(model, "this list cannot be sorted");
     };
@@ -243,6 +263,17 @@ fn sort(model: &mut Model, sorting: Sorting) -> Effects {
         Sorting::Reverse => (check.sort, check.order.direction().reversed()),
     };
     check.sort_by(column, direction, findings);
+    Effects::redraw()
+}
+
+/// Shows or hides clusters that are as expected.
+fn show_matches(model: &mut Model) -> Effects {
+    match model.screen() {
+        ScreenId::Fleet => model.fleet.toggle_expected(model.now),
+        ScreenId::Check(_) | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
+            return say(model, "nothing is hidden here");
+        }
+    }
     Effects::redraw()
 }
 

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused, shown_name};
+use crate::console::model::{ACCEPTED, Accepted, FeedLine, FleetFacts, Model, Paused, shown_name};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
@@ -55,11 +55,12 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     for (name, clock) in clocks {
         model.fleet.put_clock(name, clock);
     }
+    let listed: Vec<ClusterName> = lists.keys().cloned().collect();
     for (name, lists) in lists {
         model.fleet.put_lists(name, lists, model.now);
     }
     let any_clusters = !clusters.is_empty();
-    let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
+    let mut touched: BTreeSet<ClusterName> = clusters.keys().chain(&listed).cloned().collect();
     let arriving = arriving(model);
     for (name, cluster) in clusters {
         let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
@@ -67,9 +68,6 @@ fn apply(model: &mut Model, update: Update) -> Effects {
             effects.tasks.push(Task::AskPlugin(name.clone()));
         }
         model.fleet.put(name, cluster, model.now);
-    }
-    if any_clusters {
-        model.fleet.arrange();
     }
     let before = model.feed.recorded();
     for (subject, held) in findings {
@@ -83,10 +81,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects.terminal.extend(alert(model, model.feed.recorded() - before));
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
-    for cluster in touched {
-        let differences = model.findings.counts_in(&cluster).differences();
-        model.feed.note(&cluster, model.now, differences);
-    }
+    sum_up(model, &touched);
     effects.redraw |= any_clusters || matches!(model.screen(), crate::console::model::ScreenId::Fleet);
     effects
 }
@@ -104,12 +99,34 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .map(|(id, held)| (id.clone(), Arc::new(before.unmarked(id, held))))
         .collect();
     let mut effects = Effects::redraw();
+    let clusters: BTreeSet<ClusterName> = touched.iter().map(|(id, _)| id.cluster.clone()).collect();
     for (id, held) in touched {
         judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
+    sum_up(model, &clusters);
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
     effects
+}
+
+/// Sums up clusters whose link or findings changed: their row in the fleet, and their number of differences.
+fn sum_up(model: &mut Model, clusters: &BTreeSet<ClusterName>) {
+    for cluster in clusters {
+        let counts = model.findings.counts_in(cluster);
+        model.feed.note(cluster, model.now, counts.differences());
+        let facts = FleetFacts { counts, since: None, what: what(model, cluster) };
+        model.fleet.sum_up(cluster, facts, model.now);
+    }
+}
+
+/// The largest cause in a cluster, in one sentence.
+fn what(model: &Model, cluster: &ClusterName) -> Box<str> {
+    let largest = model.findings.largest(cluster);
+    let sentence = largest.map(|(check, verdict, count)| {
+        let known = model.checks.iter().find(|one| one.name == check);
+        format!("{}: {count} {verdict}", known.map_or(check.0, |check| check.description.title))
+    });
+    sentence.unwrap_or_default().into()
 }
 
 /// Clusters without a complete first list: their findings are not news.

@@ -101,7 +101,7 @@ pub fn ask_plugin(model: &mut Model, cluster: ClusterName, question: PluginQuest
 /// Applies a filter.
 pub fn filter(model: &mut Model, text: &str) -> Effects {
     match model.screen() {
-        ScreenId::Fleet => model.fleet.filter_by(text),
+        ScreenId::Fleet => model.fleet.filter_by(text, model.now),
         ScreenId::Check(place) => {
             let now = model.now;
             let Model { checks, fleet, .. } = model;
@@ -121,7 +121,13 @@ fn typed(model: &mut Model) -> Effects {
     };
     let text = input.value().to_owned();
     let effects = filter(model, &text);
-    let problem = model.check().and_then(|check| check.filter_problem.as_ref()).map(ToString::to_string);
+    let problem = match model.screen() {
+        ScreenId::Fleet => model.fleet.filter_problem.as_ref(),
+        ScreenId::Check(_) | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
+            model.check().and_then(|check| check.filter_problem.as_ref())
+        }
+    };
+    let problem = problem.map(ToString::to_string);
     if let Some(Layer::Prompt(prompt)) = &mut model.layer {
         prompt.problem = problem;
     }

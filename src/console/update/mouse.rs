@@ -6,7 +6,7 @@ use super::{act, layers, moving, palette};
 use crate::console::effect::Effects;
 use crate::console::hits::{Hit, HitMap, Tab};
 use crate::console::keymap::Action;
-use crate::console::model::{Layer, Model, Pane, ScreenId};
+use crate::console::model::{FleetColumn, Layer, Model, Pane, ScreenId};
 use crate::console::table::Direction;
 
 /// Rows per wheel notch.
@@ -79,6 +79,13 @@ fn click_tab(model: &mut Model, tab: Tab) -> Effects {
 
 /// Sorts by a column; a second click reverses the order.
 fn sort_by(model: &mut Model, column: usize) -> Effects {
+    if model.screen() == ScreenId::Fleet {
+        let Some(column) = FleetColumn::ALL.get(column).copied() else { return Effects::default() };
+        let (sort, direction) = (model.fleet.sort(), model.fleet.order.direction());
+        let direction = if sort == column { direction.reversed() } else { Direction::Ascending };
+        model.fleet.sort_by(column, direction);
+        return Effects::redraw();
+    }
     let ScreenId::Check(place) = model.screen() else { return Effects::default() };
     let Model { checks, findings, .. } = model;
     let Some(check) = checks.get_mut(place) else { return Effects::default() };

@@ -111,7 +111,7 @@ fn object(model: &Model) -> Vec<Action> {
 
 fn fleet(model: &Model) -> Vec<Action> {
     let mut actions = Vec::new();
-    if !model.fleet.rows().is_empty() {
+    if model.fleet.order.shown() > 0 {
         actions.push(Action::Open);
         let here = model.fleet.list.cursor().map(|cluster| model.findings.counts_in(cluster).total());
         if here.unwrap_or_default() > 0 || !model.fleet.list.marks().is_empty() {
@@ -124,7 +124,7 @@ fn fleet(model: &Model) -> Vec<Action> {
     if model.fleet.total() > 0 {
         actions.extend([Action::Filter, Action::Clusters]);
     }
-    if !model.fleet.rows().is_empty() {
+    if model.fleet.order.shown() > 0 {
         actions.push(Action::Reconnect);
     }
     actions.extend([Action::GoActivity, Action::Palette, Action::ReadOnly, Action::Help, Action::Quit]);

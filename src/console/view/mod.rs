@@ -10,6 +10,7 @@ mod approval;
 mod check;
 mod detail;
 mod fleet;
+mod fleet_detail;
 mod fleet_table;
 mod frame;
 mod header;
@@ -34,7 +35,7 @@ pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
 use super::layout::{DIALOG_MIN, HEIGHT_MIN, Layout, WIDTH_MIN, fits_dialog};
-use super::model::{Layer, Model, ScreenId, Standing};
+use super::model::{Layer, Model, Pane, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
 use super::theme::{GlyphSet, Glyphs, Role, Theme};
@@ -166,6 +167,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
+        ScreenId::Fleet if model.pane == Pane::Detail => fleet_detail::news_lines(model, glyphs),
         ScreenId::Fleet | ScreenId::Activity => Vec::new(),
     }
 }

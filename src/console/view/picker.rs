@@ -85,7 +85,7 @@ fn filter_count(model: &Model) -> Line {
             let help = "   fuzzy words; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
             (check.order.shown(), check.order.total(), help)
         }
-        None => (model.fleet.rows().len(), model.fleet.total(), "   words in name, class or source"),
+        None => (model.fleet.order.shown(), model.fleet.total(), "   state:error cluster:eu* class:prod kind:guest"),
     };
     Line::of(format!("{shown} of {total}"), Role::Filter).and(help, Role::HintText)
 }
