@@ -444,7 +444,7 @@ impl Shell {
         let running = self.model.activity.run.as_ref().filter(|run| run.is_running());
         let (text, bytes) = match running {
             Some(run) => {
-                let (done, all) = (run.done(), run.rows.len());
+                let (done, all) = (run.tally().done, run.rows.len());
                 (format!("{done}/{all}"), progress_title("trueup", done, all))
             }
             None => ("trueup".to_owned(), title(&Printable::line("trueup"))),

@@ -81,7 +81,7 @@ fn program(folder: &Path) -> Program {
 }
 
 fn quit(mut pty: Pty) {
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
 }
 
@@ -161,7 +161,7 @@ fn the_theme_can_follow_the_terminal_background() {
         pty.wait_for_text("■ recorded");
         let shown = pty.screen().cell(0, 0).map(vt100::Cell::bgcolor);
         assert_eq!(shown, Some(expected), "case: {case}\n{}", pty.picture());
-        pty.send("q");
+        pty.send("\x03");
         assert!(pty.expect_clean_exit().success());
     }
 }

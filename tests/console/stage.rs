@@ -47,7 +47,7 @@ impl Demo {
 
     #[track_caller]
     pub fn quit(mut self) {
-        self.pty.send("q");
+        self.pty.send("\x03");
         assert!(self.pty.expect_clean_exit().success());
         let left = std::fs::read_dir(self.folder.path()).unwrap().count();
         assert_eq!(left, 0, "the demo leaves nothing behind");

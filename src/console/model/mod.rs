@@ -9,12 +9,14 @@ mod feed;
 mod findings;
 mod fleet;
 mod fleet_summary;
+mod journal;
 mod layer;
 mod links;
 mod navigation;
 mod plan;
 mod plugin;
 mod remembered;
+mod run;
 mod toast;
 
 use std::collections::BTreeSet;
@@ -25,7 +27,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
 pub use accepted::{ACCEPTED, Accepted};
-pub use activity::{Activity, History, Run, RunRow, RunState};
+pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
@@ -33,12 +35,14 @@ pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
 pub use fleet::{FleetFacts, FleetSheet};
 pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
+pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
 pub use remembered::{Remembered, RememberedCheck, SavedView};
+pub use run::{RowState, Run, RunRow, RunState, Tally, past};
 pub use toast::{Toast, ToastKind, Toasts};
 
 use super::effect::{Alert, MouseHold};

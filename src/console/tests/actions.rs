@@ -213,7 +213,10 @@ fn a_plan_is_approved_applied_and_finished() {
     assert!(stage.model.plan.is_none() && stage.model.layer.is_none());
     let report = Report { plan: stage.model.activity.run.as_ref().unwrap().plan.clone(), ..Report::default() };
     assert_eq!(stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) }).take_tasks(), ["read history"]);
-    assert_eq!(stage.model.activity.run.as_ref().unwrap().state, RunState::Finished { halted: None });
+    assert_eq!(
+        stage.model.activity.run.as_ref().unwrap().state,
+        RunState::Finished { halted: None, at: stage.model.now }
+    );
     let run = stage.model.activity.run.as_ref().unwrap().plan.clone();
     assert_eq!(stage.keys("u").take_tasks(), [format!("undo {run}")], "before the journal is read again");
     stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });

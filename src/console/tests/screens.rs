@@ -285,7 +285,7 @@ fn running(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     full(|stage| {
         let plan: Plan = fixtures::plan(fixtures::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
-        stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
+        stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into()), stage.model.now));
         stage.keys("ga").reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
         act(stage);
     })
@@ -343,7 +343,9 @@ fn activity() -> States {
     let reported = |halted, end: ActionResult| {
         move |stage: &mut TestConsole| {
             let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
-            let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
+            let unreferenced_at = Some(stage.model.now);
+            let plan = "sha256:5f21c9aa".to_owned();
+            let report = Report { plan, halted, ends: ends.into(), unreferenced_at, ..Report::default() };
             stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) });
             stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
         }
@@ -375,6 +377,15 @@ fn activity() -> States {
                     .keys("j");
             }),
         ),
+        (
+            "an entry of the journal",
+            full(|stage| {
+                stage
+                    .keys("ga")
+                    .reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) })
+                    .keys("j enter");
+            }),
+        ),
         ("every stage", running(every_stage)),
         ("what takes its time", running(every_wait)),
         (
@@ -388,6 +399,7 @@ fn activity() -> States {
             "stopped",
             running(|stage| {
                 every_stage(stage);
+                stage.later(Duration::from_secs(29)).keys("x").later(Duration::from_secs(2));
                 reported(Some(Halt::Stopped), stopped)(stage);
             }),
         ),

@@ -7,8 +7,8 @@ use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    FleetColumn, Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, WORST_FIRST,
-    Zone,
+    FleetColumn, Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper,
+    WORST_FIRST, Zone,
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
@@ -182,6 +182,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 }
 
 fn go_activity(model: &mut Model) -> Effects {
+    model.activity.upper = Upper::Run;
     go(model, ScreenId::Activity).with(model.activity.request_history())
 }
 
@@ -200,6 +201,10 @@ fn open(model: &mut Model) -> Effects {
             }
         }
         ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Activity if model.activity.cursor().is_some() => {
+            model.activity.upper = Upper::Entry;
+            Effects::redraw()
+        }
         ScreenId::Activity | ScreenId::Object | ScreenId::Logs => Effects::default(),
     }
 }
@@ -216,6 +221,10 @@ fn back(model: &mut Model) -> Effects {
     }
     if is_filtered {
         return layers::filter(model, "");
+    }
+    if model.screen() == ScreenId::Activity && model.activity.opened().is_some() {
+        model.activity.upper = Upper::Run;
+        return Effects::redraw();
     }
     if model.screen() == ScreenId::Fleet {
         return Effects::default();

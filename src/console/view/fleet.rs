@@ -41,8 +41,8 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let columns = columns(model, layout.main.width);
     let inside_width = layout.main.width.saturating_sub(1 + GUTTER);
     let shown: Vec<usize> = place_columns(&columns, inside_width).iter().map(|one| one.index).collect();
-    let inside =
-        painter.pane(layout.main, &title(model, painter), &counted(model, columns.len() - shown.len(), painter), held);
+    let right = counted(model, layout.main.width, columns.len() - shown.len(), painter);
+    let inside = painter.pane(layout.main, &title(model, painter), &right, held);
     painter.hit(layout.main, Hit::List);
     if fleet.order.shown() == 0 {
         let (message, next) = empty(model);

@@ -9,7 +9,7 @@ use super::approval;
 use super::paint::Painter;
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Fits, History, Layer, Model, ObjectTab};
+use crate::console::model::{Fits, Layer, Model, ObjectTab, UndoOffer};
 use crate::console::theme::Role;
 
 /// Columns between two hints.
@@ -122,7 +122,7 @@ fn fleet(model: &Model) -> Vec<Action> {
         actions.push(Action::Back);
     }
     if model.fleet.total() > 0 {
-        actions.extend([Action::Filter, Action::Clusters]);
+        actions.extend([Action::Filter, Action::SortNext, Action::Clusters]);
     }
     if model.fleet.order.shown() > 0 {
         actions.push(Action::Reconnect);
@@ -197,10 +197,23 @@ fn activity(model: &Model) -> Vec<Action> {
     if model.activity.is_running() {
         return vec![Action::Stop, Action::Down, Action::Up, Action::GoFleet];
     }
-    match &model.activity.history {
-        History::Read(entries) if !entries.is_empty() => {
-            vec![Action::Undo, Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]
+    let rest = model.activity.run.as_ref().is_some_and(|run| run.findings_left().next().is_some());
+    let mut actions: Vec<Action> = if rest { vec![Action::Reconcile] } else { Vec::new() };
+    match model.activity.cursor() {
+        Some(row) => {
+            if row.undo == UndoOffer::Possible {
+                actions.push(Action::Undo);
+            }
+            actions.extend([
+                Action::Open,
+                Action::Down,
+                Action::Up,
+                Action::CopyCommand,
+                Action::Back,
+                Action::GoFleet,
+            ]);
         }
-        History::Read(_) | History::NotRead | History::Failed(_) => vec![Action::Back, Action::GoFleet, Action::Help],
+        None => actions.extend([Action::Back, Action::GoFleet, Action::Help]),
     }
+    actions
 }

@@ -16,6 +16,7 @@ mod frame;
 mod header;
 mod help;
 mod hints;
+mod journal;
 mod object;
 mod paint;
 mod picker;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use crate::engine::journal::VerifiedState;
 use crate::engine::{Blocked, GateName, RecheckResult, Verb};
 
@@ -55,6 +57,8 @@ pub struct Report {
     pub plan: String,
     pub ends: BTreeMap<String, ActionResult>,
     pub halted: Option<Halt>,
+    /// When the last reference scan read everything and found no reference to what was deleted.
+    pub unreferenced_at: Option<Timestamp>,
     /// What a person should know besides, one sentence each.
     pub notices: Vec<String>,
 }

@@ -20,6 +20,8 @@ pub struct Entry {
     pub approvals: Vec<Approval>,
     /// By action id, in the order of their first record.
     pub actions: Vec<ActionEntry>,
+    /// The plan that this one undoes.
+    pub undoes: Option<String>,
     /// When the latest run came to its end. Absent: it never did.
     pub finished: Option<Timestamp>,
     /// The actions with an earlier request without a clear answer, whose object was not read since.
@@ -114,6 +116,7 @@ impl Entry {
             plan: plan.to_owned(),
             approvals: Vec::new(),
             actions: Vec::new(),
+            undoes: None,
             finished: None,
             in_doubt: BTreeSet::new(),
         }
@@ -138,8 +141,9 @@ impl Entry {
     #[expect(clippy::too_many_lines, reason = "one arm per record, with every field")]
     fn take(&mut self, record: &Record) {
         match record {
-            Record::PlanApproved { plan: _, who, host, how, at, clusters } => {
+            Record::PlanApproved { plan: _, who, host, how, at, clusters, undoes } => {
                 self.finished = None;
+                self.undoes.clone_from(undoes);
                 let (who, host, clusters) = (who.clone(), host.clone(), clusters.clone());
                 self.approvals.push(Approval { who, host, how: *how, at: *at, clusters });
             }
