@@ -48,7 +48,10 @@ fn cluster(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         .and(format!(" {between} "), Role::Muted)
         .and(painter.glyphs().class(cluster.class), Role::from(cluster.class))
         .and(format!(" {between} {}", source(cluster)), Role::Muted);
-    let (role, words) = link_words(model, cluster, Countdown::Seconds, painter);
+    // The text below counts the seconds until the next attempt.
+    let is_waiting = matches!(cluster.link, Link::Degraded { .. });
+    let countdown = if is_waiting { Countdown::Minutes } else { Countdown::Seconds };
+    let (role, words) = link_words(model, cluster, countdown, painter);
     let mut right = Line::of(format!("{} {words}", link_glyph(model, cluster, painter)), role);
     if let Link::Live { since } = &cluster.link {
         right = right.and(format!(" {}", painter.list_age(*since, model.now)), Role::Muted);

@@ -19,6 +19,8 @@ use trueup_net::CONNECT_TIMEOUT;
 const CLOCK_FROM: u16 = 100;
 /// More clusters are counted instead of named.
 const NAMED_MAX: usize = 6;
+/// Seconds from which a wait is said in minutes.
+const MINUTE: i64 = 60;
 /// Least space between both halves.
 const GAP: usize = 2;
 
@@ -168,13 +170,20 @@ fn connecting(model: &Model, cluster: &Cluster, countdown: Countdown, painter: &
     let since = model.fleet.links().since(&cluster.name).unwrap_or(model.now);
     let elapsed = model.now.duration_since(since).as_secs().max(0);
     let most = i64::try_from(CONNECT_TIMEOUT.as_secs()).unwrap_or(i64::MAX);
-    // Many attempts beside each other are drawn when the first would have ended, not every second.
-    let step = if countdown == Countdown::Seconds { 1 } else { most };
-    painter.changes(model.now.checked_add(SignedDuration::from_secs(step)).ok());
     match countdown {
-        Countdown::Minutes if elapsed <= most => "connecting".to_owned(),
-        Countdown::Seconds if elapsed <= most => format!("connecting {elapsed}s of {most}s"),
-        Countdown::Seconds | Countdown::Minutes => format!("waiting {elapsed}s"),
+        Countdown::Seconds if elapsed < MINUTE => {
+            painter.changes(model.now.checked_add(SignedDuration::from_secs(1)).ok());
+            match elapsed <= most {
+                true => format!("connecting {elapsed}s of {most}s"),
+                false => format!("waiting {elapsed}s"),
+            }
+        }
+        // Many attempts beside each other do not change every second.
+        Countdown::Minutes if elapsed <= most => {
+            painter.changes(since.checked_add(SignedDuration::from_secs(most + 1)).ok());
+            "connecting".to_owned()
+        }
+        Countdown::Seconds | Countdown::Minutes => format!("waiting {}", painter.list_age(since, model.now)),
     }
 }
 
@@ -267,7 +276,7 @@ mod tests {
         let mut stage = TestConsole::full();
         let cases = [
             (200, "9 clusters: 2 live · ✕ guest-old login expired · ✕ lab unreachable · ↻ mgmt-us retry in 8s · "),
-            (120, "9 clusters: 2 live · ✕ guest-old login expired · ✕ lab unreachable · ↻3 ○1 ■1 "),
+            (120, "9 clusters: 2 live · ✕ guest-old login expired · ✕1 ↻3 ○1 ■1 "),
             (80, "9 clusters: 2 live · ✕2 ↻3 ○1 ■1 "),
         ];
         for (width, expected) in cases {
