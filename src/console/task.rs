@@ -26,7 +26,7 @@ use trueup_core::world::ClusterName;
 use trueup_fleet::connect::PluginQuestion;
 
 /// Id of a request. A later request of the same kind replaces earlier ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize)]
 pub struct RequestId(pub u64);
 
 /// An operation requested by the console.
@@ -120,7 +120,7 @@ pub enum PlanTarget {
 }
 
 /// A file written by the console.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum SavedFile {
     /// A plan for `trueup apply`.
     Plan {
@@ -133,7 +133,7 @@ pub enum SavedFile {
 }
 
 /// A reply, or an event of the services.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub enum TaskReply {
     Started(Box<Start>),
     /// User settings and restored state.
@@ -213,7 +213,7 @@ pub enum TaskReply {
 }
 
 /// Facts known at start.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Start {
     pub checks: Vec<(CheckName, CheckDescription)>,
     /// Why writes are not allowed, if so.
@@ -224,7 +224,7 @@ pub struct Start {
 }
 
 /// Detail of a subject.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SubjectDetail {
     pub subject: SubjectId,
     pub explanation: Explanation,
@@ -232,7 +232,7 @@ pub struct SubjectDetail {
 }
 
 /// A plan, with what it does not contain.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Planned {
     pub plan: Plan,
     /// One sentence each.
@@ -240,7 +240,7 @@ pub struct Planned {
 }
 
 /// Result of a dry run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Tried {
     Fine,
     Refused(String),
@@ -249,7 +249,7 @@ pub enum Tried {
 }
 
 /// Progress of an action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Stage {
     Intended,
     Sent,
@@ -263,7 +263,7 @@ pub enum Stage {
 }
 
 /// A masked object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ObjectSheet {
     pub title: String,
     /// YAML, secrets as lengths.

@@ -16,4 +16,5 @@ mod folder;
 mod journey;
 mod lifecycle;
 mod login;
+mod recording;
 mod stage;

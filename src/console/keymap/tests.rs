@@ -180,3 +180,12 @@ fn keys_are_escaped_in_markdown_tables() {
     assert!(docs.contains("| `\\|` | `open-pager` |"), "{docs}");
     assert!(docs.contains("## Everywhere (`[global]`)"));
 }
+
+#[test]
+fn a_keymap_written_as_a_file_is_read_back_unchanged() {
+    let own = "[list]\nreconcile = [\"ctrl-p\", \"\\\"\", \"g x\"]\nquestion = []\nunmark = [\"r\"]\n";
+    for keymap in [Keymap::default(), Keymap::with_user_file(own).0] {
+        let text = serde_json::to_string(&keymap).unwrap();
+        assert_eq!(serde_json::from_str::<Keymap>(&text).unwrap(), keymap);
+    }
+}

@@ -123,7 +123,7 @@ pub enum Standing {
 }
 
 /// Time zone of shown times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Zone {
     Local,
     Utc,

@@ -11,7 +11,8 @@ const ERROR_STAYS: Duration = Duration::from_secs(15);
 /// More messages would cover the screen.
 const COUNT_MAX: usize = 4;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ToastKind {
     Info,
     Error,

@@ -9,7 +9,7 @@ use trueup_core::engine::State;
 use trueup_core::world::{Link, RiskClass};
 
 /// The glyph set the terminal or the user can read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GlyphSet {
     Unicode,
     /// ASCII only: for other locales, and for screen readers, which read box drawing aloud.

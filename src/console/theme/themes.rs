@@ -50,7 +50,7 @@ pub struct ThemeProblem {
 }
 
 /// Themes by name, as text: each is parsed when it is used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Themes {
     texts: BTreeMap<String, String>,
 }
@@ -96,6 +96,13 @@ impl Themes {
         let text = self.texts.get(name).map(String::as_str).unwrap_or_default();
         let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
         lines.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The themes that are not built in, by name, as text.
+    pub fn own(&self) -> BTreeMap<String, String> {
+        let is_built_in = |name: &str, text: &str| BUILT_IN.contains(&(name, text));
+        let own = self.texts.iter().filter(|(name, text)| !is_built_in(name, text));
+        own.map(|(name, text)| (name.clone(), text.clone())).collect()
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {

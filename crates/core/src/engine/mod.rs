@@ -36,6 +36,7 @@ mod origin;
 mod plan;
 mod preview;
 mod recheck;
+mod recorded_change;
 mod reference;
 mod rests_on;
 mod streamed;

@@ -8,7 +8,7 @@ use crate::engine::journal::VerifiedState;
 use crate::engine::{Blocked, GateName, RecheckResult, Verb};
 
 /// How one action ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ActionResult {
     /// Carried out, and seen to be.
     Done(VerifiedState),
@@ -32,7 +32,7 @@ fn already(verb: Verb) -> &'static str {
 }
 
 /// Why nothing was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Skip {
     /// The world is not the one the plan shows.
     Stale,
@@ -43,7 +43,7 @@ pub enum Skip {
 }
 
 /// Why a run ended before its time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Halt {
     Stopped,
     Gate(Blocked),
@@ -52,7 +52,7 @@ pub enum Halt {
 }
 
 /// The result of every approved action.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Report {
     pub plan: String,
     pub ends: BTreeMap<String, ActionResult>,

@@ -12,7 +12,7 @@ use super::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChang
 use crate::engine::{ObjectRef, Verb};
 
 /// What happened under one plan id.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Entry {
     /// The plan's whole id.
     pub plan: String,
@@ -29,7 +29,7 @@ pub struct Entry {
 }
 
 /// A yes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Approval {
     pub who: String,
     pub host: String,
@@ -39,7 +39,7 @@ pub struct Approval {
 }
 
 /// What happened to one action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ActionEntry {
     pub id: String,
     /// The name of the sealed file in the vault.
@@ -52,7 +52,7 @@ pub struct ActionEntry {
 }
 
 /// A request as its intent says it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Sent {
     pub cluster: String,
     pub verb: Verb,
@@ -81,7 +81,7 @@ pub fn is_memory(action: &str) -> bool {
 const MEMORY: &str = ".memory";
 
 /// Where an action stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ActionStanding {
     /// Sealed, and nothing sent.
     Prepared,
