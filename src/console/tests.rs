@@ -5,6 +5,7 @@ mod bytes;
 mod checks;
 pub mod fixtures;
 mod invariants;
+mod journeys;
 mod key_names;
 mod mouse;
 mod outgoing_text;

@@ -1,7 +1,7 @@
 //! Scopes of key bindings.
 
 use Scope::{
-    Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
+    Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin, Wall,
 };
 
 /// The part of the screen that receives keys.
@@ -24,11 +24,14 @@ pub enum Scope {
     Picker,
     /// The question about a credential plugin.
     Plugin,
+    Wall,
 }
 
 impl Scope {
-    pub const ALL: [Self; 14] =
-        [Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker, Plugin];
+    pub const ALL: [Self; 15] = [
+        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker, Plugin,
+        Wall,
+    ];
 
     /// Name in the key file.
     pub fn name(self) -> &'static str {
@@ -47,6 +50,7 @@ impl Scope {
             Filter => "filter",
             Picker => "picker",
             Plugin => "plugin",
+            Wall => "wall",
         }
     }
 
@@ -67,6 +71,7 @@ impl Scope {
             Filter => "Filter",
             Picker => "Pickers",
             Plugin => "Credential plugin",
+            Wall => "Wall",
         }
     }
 
@@ -78,7 +83,7 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help | Plugin => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help | Plugin | Wall => false,
         }
     }
 }

@@ -14,6 +14,8 @@ const LINES_MAX: usize = 500;
 /// Columns of the sparkline, each five minutes of the last hour.
 pub const COLUMNS: usize = 12;
 const COLUMN_SECONDS: i64 = 300;
+/// The name under which the differences of the whole fleet are noted. No cluster has an empty name.
+pub const FLEET_DRIFT: &str = "";
 
 /// A changed verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]

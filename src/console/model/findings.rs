@@ -2,9 +2,12 @@
 //!
 //! Invariants: the counts match the findings, whatever the order of changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
+use trueup_checks::Cell;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{CheckName, State, SubjectId};
 use trueup_core::world::ClusterName;
@@ -15,6 +18,8 @@ pub struct Findings {
     counts: BTreeMap<(ClusterName, CheckName), StateCounts>,
     /// The counts of each check over all clusters.
     by_check: BTreeMap<CheckName, StateCounts>,
+    /// When credentials and certificates end, the soonest first.
+    ends: BTreeSet<(Timestamp, Arc<SubjectId>)>,
     /// The findings of each cluster by check and verdict, the worst state first.
     verdicts: BTreeMap<(ClusterName, usize, CheckName, &'static str), u32>,
 }
@@ -126,6 +131,11 @@ impl Findings {
         largest.map(|((_, _, check, verdict), count)| (*check, *verdict, *count))
     }
 
+    /// Subjects that end after this time, the soonest first.
+    pub fn ends_after(&self, now: Timestamp) -> impl Iterator<Item = (Timestamp, &Arc<SubjectId>)> {
+        self.ends.iter().skip_while(move |(until, _)| *until <= now).map(|(until, subject)| (*until, subject))
+    }
+
     fn note_verdict(&mut self, subject: &SubjectId, held: &CurrentJudgement, by: i64) {
         let rank = WORST_FIRST.iter().position(|state| *state == held.judgement.state).unwrap_or(WORST_FIRST.len() - 1);
         let key = (subject.cluster.clone(), rank, subject.domain, held.judgement.verdict);
@@ -149,8 +159,12 @@ impl Findings {
         all.count(held.judgement.state);
         let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
         let id = known.unwrap_or(subject);
-        let before = self.held.insert(id.clone(), held);
+        self.ends.extend(end_of(&held).map(|until| (until, id.clone())));
+        let before = self.held.insert(id.clone(), held.clone());
         if let Some(before) = &before {
+            if let Some(until) = end_of(before).filter(|until| end_of(&held) != Some(*until)) {
+                self.ends.remove(&(until, id.clone()));
+            }
             counts.discount(before.judgement.state);
             all.discount(before.judgement.state);
             self.note_verdict(&id, before, -1);
@@ -168,8 +182,20 @@ impl Findings {
             all.discount(held.judgement.state);
         }
         self.note_verdict(&id, &held, -1);
+        if let Some(until) = end_of(&held) {
+            self.ends.remove(&(until, id.clone()));
+        }
         Some((id, held))
     }
+}
+
+/// When the credential or certificate of a finding ends.
+fn end_of(held: &CurrentJudgement) -> Option<Timestamp> {
+    let ends = held.cells.iter().filter_map(|cell| match cell {
+        Cell::Left { until, .. } => Some(*until),
+        Cell::Nothing | Cell::Text(_) | Cell::Number(_) | Cell::Age(_) | Cell::Pair { .. } => None,
+    });
+    ends.min()
 }
 
 /// The name of a subject as shown; `*` stands for objects that could not be listed.

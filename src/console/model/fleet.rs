@@ -3,7 +3,7 @@
 //! Invariants: a change moves the row of its cluster and visits no other. What is as expected is hidden, unless the user
 //! asks for it or filters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -26,6 +26,8 @@ pub struct FleetSheet {
     links: Links,
     pub order: Order<FleetKey, ClusterName, FleetSummary>,
     summaries: BTreeMap<ClusterName, FleetSummary>,
+    /// The clusters that are not as expected, the worst first, however the list is sorted.
+    worst: BTreeSet<(FleetKey, ClusterName)>,
     /// Number of clusters that are as expected.
     expected: usize,
     pub list: ListState<ClusterName, FleetKey>,
@@ -60,6 +62,11 @@ impl FleetSheet {
     /// What is wrong in a cluster.
     pub fn summary(&self, name: &ClusterName) -> Option<&FleetSummary> {
         self.summaries.get(name)
+    }
+
+    /// The clusters that are not as expected, the worst first.
+    pub fn worst(&self) -> impl Iterator<Item = &ClusterName> {
+        self.worst.iter().map(|(_, name)| name)
     }
 
     /// Number of clusters that are as expected.
@@ -130,8 +137,9 @@ impl FleetSheet {
 
     /// Sums a cluster up again, and moves its row.
     pub fn sum_up(&mut self, name: &ClusterName, facts: FleetFacts, now: Timestamp) {
-        if self.summaries.get(name).is_some_and(FleetSummary::is_expected) {
-            self.expected -= 1;
+        if let Some(before) = self.summaries.get(name) {
+            self.expected -= usize::from(before.is_expected());
+            self.worst.remove(&(before.key(name, FleetColumn::Worst), name.clone()));
         }
         let Some(cluster) = self.clusters.get(name) else {
             self.summaries.remove(name);
@@ -151,7 +159,10 @@ impl FleetSheet {
         if summary.lacks_data() {
             summary.since = self.links.since(name);
         }
-        self.expected += usize::from(summary.is_expected());
+        match summary.is_expected() {
+            true => self.expected += 1,
+            false => _ = self.worst.insert((summary.key(name, FleetColumn::Worst), name.clone())),
+        }
         let shown = membership(&self.filter, !self.hides_expected(), name, &summary, now, &mut self.scratch);
         self.order.put(name, summary.key(name, self.sort), summary.clone(), shown);
         self.summaries.insert(name.clone(), summary);

@@ -28,6 +28,8 @@ pub enum Layer {
     Approval(Approval),
     /// Whether a credential plugin may run.
     Plugin(PluginDialog),
+    /// The fleet on a screen that nobody types at.
+    Wall,
 }
 
 /// A list filtered by typing.

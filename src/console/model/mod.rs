@@ -31,7 +31,7 @@ pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
-pub use feed::{Feed, FeedLine};
+pub use feed::{FLEET_DRIFT, Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
 pub use fleet::{FleetFacts, FleetSheet};
 pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
@@ -237,6 +237,7 @@ impl Model {
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,
             Some(Layer::Plugin(_)) => Scope::Plugin,
+            Some(Layer::Wall) => Scope::Wall,
             None => self.screen_scope(),
         }
     }

@@ -57,6 +57,10 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         }
         Action::GoActivity => go_activity(model),
         Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
+        Action::Wall => {
+            model.layer = Some(Layer::Wall);
+            Effects::redraw()
+        }
         Action::Clusters => palette::open_clusters(model),
         Action::Views => palette::open_views(model),
         Action::Palette => palette::open(model),

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, FeedLine, FleetFacts, Model, Paused, shown_name};
+use crate::console::model::{ACCEPTED, Accepted, FLEET_DRIFT, FeedLine, FleetFacts, Layer, Model, Paused, shown_name};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
@@ -81,7 +81,9 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects.terminal.extend(alert(model, model.feed.recorded() - before));
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    let has_changed = !touched.is_empty();
     sum_up(model, &touched);
+    effects.redraw |= has_changed && matches!(model.layer, Some(Layer::Wall));
     effects.redraw |= any_clusters || matches!(model.screen(), crate::console::model::ScreenId::Fleet);
     effects
 }
@@ -116,6 +118,10 @@ fn sum_up(model: &mut Model, clusters: &BTreeSet<ClusterName>) {
         model.feed.note(cluster, model.now, counts.differences());
         let facts = FleetFacts { counts, since: None, what: what(model, cluster) };
         model.fleet.sum_up(cluster, facts, model.now);
+    }
+    if !clusters.is_empty() {
+        let all = model.checks.iter().map(|check| model.findings.counts_of(check.name).differences()).sum();
+        model.feed.note(&ClusterName::new(FLEET_DRIFT), model.now, all);
     }
 }
 

@@ -20,6 +20,9 @@ const PAGE: isize = 10;
 /// An action while a layer is open.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a layer reacts to these actions only")]
 pub fn act(model: &mut Model, action: Action) -> Effects {
+    if matches!(model.layer, Some(Layer::Wall)) {
+        return on_wall(model, action);
+    }
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         Action::Suspend => Effects { terminal: vec![TerminalRequest::Suspend], redraw: true, ..Effects::default() },
@@ -34,6 +37,17 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Bottom => step(model, isize::MAX),
         Action::RunOnce => answer_plugin(model, PluginAnswer::Run),
         Action::DoNotRun => answer_plugin(model, PluginAnswer::DoNotRun),
+        _ => Effects::default(),
+    }
+}
+
+/// The wall has no cursor: it is left, the apply is stopped, and nothing else.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the wall reacts to these actions only")]
+fn on_wall(model: &mut Model, action: Action) -> Effects {
+    match action {
+        Action::Wall | Action::Back | Action::Quit => close(model),
+        Action::Stop => repair::stop(model),
+        Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         _ => Effects::default(),
     }
 }
@@ -63,7 +77,7 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             prompt.problem = None;
             typed(model)
         }
-        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_)) | None => Effects::default(),
+        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_) | Layer::Wall) | None => Effects::default(),
     }
 }
 
@@ -147,7 +161,8 @@ fn close(model: &mut Model) -> Effects {
             | Layer::Table { .. }
             | Layer::Palette(_)
             | Layer::Picker(_)
-            | Layer::Plugin(_),
+            | Layer::Plugin(_)
+            | Layer::Wall,
         )
         | None => Effects::redraw(),
     }
@@ -159,7 +174,7 @@ fn enter(model: &mut Model) -> Effects {
         Some(Layer::Palette(_) | Layer::Picker(_)) => palette::choose(model),
         Some(Layer::Prompt(_)) => enter_prompt(model),
         Some(Layer::Help { .. } | Layer::Table { .. }) => close(model),
-        Some(Layer::Plugin(_)) | None => Effects::default(),
+        Some(Layer::Plugin(_) | Layer::Wall) | None => Effects::default(),
     }
 }
 
@@ -219,7 +234,7 @@ fn step(model: &mut Model, by: isize) -> Effects {
         Some(Layer::Table { scroll, .. }) => *scroll = scroll.saturating_add_signed(by).min(table_last),
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.step(by),
         Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
-        Some(Layer::Prompt(_) | Layer::Plugin(_)) | None => {}
+        Some(Layer::Prompt(_) | Layer::Plugin(_) | Layer::Wall) | None => {}
     }
     Effects::redraw()
 }

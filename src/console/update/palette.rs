@@ -108,7 +108,14 @@ pub fn take_table(model: &mut Model, answered: RequestId, found: Option<FleetTab
 pub fn choose(model: &mut Model) -> Effects {
     let chosen = match &model.layer {
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
-        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Prompt(_) | Layer::Approval(_) | Layer::Plugin(_))
+        Some(
+            Layer::Help { .. }
+            | Layer::Table { .. }
+            | Layer::Prompt(_)
+            | Layer::Approval(_)
+            | Layer::Plugin(_)
+            | Layer::Wall,
+        )
         | None => None,
     };
     let Some(item) = chosen else { return Effects::default() };

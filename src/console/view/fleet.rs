@@ -244,6 +244,11 @@ fn name_cell<'m>(
     Cell::pieces(pieces, Cut::Middle)
 }
 
+/// What is wrong in a cluster, in one sentence that names a bad link.
+pub fn sentence(model: &Model, cluster: &Cluster, summary: &FleetSummary, painter: &mut Painter<'_>) -> (String, Role) {
+    what(model, cluster, summary, Named { link: false, class: false }, painter)
+}
+
 /// Why the cluster is where it is: its link, else its largest cause.
 fn what(
     model: &Model,

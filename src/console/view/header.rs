@@ -111,6 +111,11 @@ fn clusters(model: &Model, detail: Detail, painter: &mut Painter<'_>) -> Line {
     line
 }
 
+/// The clusters with their connections, in few words.
+pub fn clusters_in_short(model: &Model, painter: &mut Painter<'_>) -> Line {
+    clusters(model, Detail::Counts, painter)
+}
+
 fn kind_words(kind: LinkKind, painter: &Painter<'_>) -> (&'static str, &'static str, Role) {
     let glyphs = painter.glyphs();
     match kind {

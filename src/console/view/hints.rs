@@ -67,8 +67,8 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
             vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "previous")]
         }
         Some(Layer::Plugin(_)) => vec![(Action::RunOnce, "run it"), (Action::DoNotRun, "do not run")],
-        // The prompt covers the hints and has its own.
-        Some(Layer::Prompt(_)) => Vec::new(),
+        // The prompt covers the hints and has its own, and the wall has none.
+        Some(Layer::Prompt(_) | Layer::Wall) => Vec::new(),
         Some(Layer::Help { .. } | Layer::Table { .. }) => {
             vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")]
         }
@@ -92,6 +92,7 @@ fn on_screen(model: &Model) -> Vec<Action> {
         | Scope::Filter
         | Scope::Plugin
         | Scope::Help
+        | Scope::Wall
         | Scope::Global => Vec::new(),
     }
 }
@@ -122,7 +123,7 @@ fn fleet(model: &Model) -> Vec<Action> {
         actions.push(Action::Back);
     }
     if model.fleet.total() > 0 {
-        actions.extend([Action::Filter, Action::SortNext, Action::Clusters]);
+        actions.extend([Action::Filter, Action::SortNext, Action::Clusters, Action::Wall]);
     }
     if model.fleet.order.shown() > 0 {
         actions.push(Action::Reconnect);

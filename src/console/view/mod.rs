@@ -25,6 +25,7 @@ mod plugin;
 mod rows;
 mod states;
 mod text;
+mod wall;
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
@@ -142,6 +143,7 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
         Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
         Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),
         Some(Layer::Plugin(dialog)) => plugin::draw(model, dialog, area, painter),
+        Some(Layer::Wall) => wall::draw(model, area, painter),
         None => {}
     }
 }
