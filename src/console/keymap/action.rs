@@ -97,6 +97,7 @@ actions! {
     GoActivity "go-activity" Going "activity" "Go to running and past applies";
     GoLogs "go-logs" Going "logs" "Go to the log of trueup";
     Wall "wall" Going "wall" "Show or leave the wall: totals, worst clusters, apply, next expiries and news";
+    GoExpiry "go-expiry" Going "expiry" "Show when credentials and certificates end";
     Clusters "clusters" Going "clusters" "Choose a cluster";
     Views "views" Going "views" "Choose a saved view";
     Palette "palette" Going "commands" "Find a screen, cluster, action or theme by name";

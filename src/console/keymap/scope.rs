@@ -1,7 +1,8 @@
 //! Scopes of key bindings.
 
 use Scope::{
-    Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin, Wall,
+    Activity, Approval, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
+    Wall,
 };
 
 /// The part of the screen that receives keys.
@@ -18,6 +19,8 @@ pub enum Scope {
     Activity,
     Object,
     Logs,
+    /// When credentials and certificates end.
+    Expiry,
     Help,
     Palette,
     Filter,
@@ -28,9 +31,9 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const ALL: [Self; 15] = [
-        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker, Plugin,
-        Wall,
+    pub const ALL: [Self; 16] = [
+        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Expiry, Help, Palette, Filter, Picker,
+        Plugin, Wall,
     ];
 
     /// Name in the key file.
@@ -45,6 +48,7 @@ impl Scope {
             Activity => "activity",
             Object => "object",
             Logs => "logs",
+            Expiry => "expiry",
             Help => "help",
             Palette => "palette",
             Filter => "filter",
@@ -66,6 +70,7 @@ impl Scope {
             Activity => "Activity",
             Object => "Object",
             Logs => "Logs",
+            Expiry => "Expiry",
             Help => "Help",
             Palette => "Palette",
             Filter => "Filter",
@@ -83,7 +88,7 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help | Plugin | Wall => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Wall => false,
         }
     }
 }

@@ -2,12 +2,9 @@
 //!
 //! Invariants: the counts match the findings, whatever the order of changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use trueup_checks::Cell;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{CheckName, State, SubjectId};
 use trueup_core::world::ClusterName;
@@ -18,10 +15,6 @@ pub struct Findings {
     counts: BTreeMap<(ClusterName, CheckName), StateCounts>,
     /// The counts of each check over all clusters.
     by_check: BTreeMap<CheckName, StateCounts>,
-    /// When credentials and certificates end, the soonest first.
-    ends: BTreeSet<(Timestamp, Arc<SubjectId>)>,
-    /// The findings of each cluster by check and verdict, the worst state first.
-    verdicts: BTreeMap<(ClusterName, usize, CheckName, &'static str), u32>,
 }
 
 /// The states of findings, the worst first.
@@ -89,6 +82,23 @@ impl Findings {
         self.held.iter()
     }
 
+    /// The findings of one check in one cluster, without visiting the others.
+    pub fn of(
+        &self,
+        check: CheckName,
+        cluster: &ClusterName,
+    ) -> impl Iterator<Item = (&Arc<SubjectId>, &CurrentJudgement)> {
+        let held = self.held.range(Arc::new(first_of(check, cluster))..).map(|(subject, held)| (subject, &**held));
+        held.take_while(move |(subject, _)| subject.domain == check && subject.cluster == *cluster)
+    }
+
+    /// The findings of one check, without visiting the others.
+    pub fn of_check(&self, check: CheckName) -> impl Iterator<Item = (&Arc<SubjectId>, &CurrentJudgement)> {
+        let first = first_of(check, &ClusterName::new(""));
+        let held = self.held.range(Arc::new(first)..).map(|(subject, held)| (subject, &**held));
+        held.take_while(move |(subject, _)| subject.domain == check)
+    }
+
     pub fn len(&self) -> usize {
         self.held.len()
     }
@@ -120,54 +130,22 @@ impl Findings {
         own.map(|((_, check), counts)| (*check, counts))
     }
 
-    /// The verdict that most findings of the worst state of a cluster have, with its check and their number.
-    pub fn largest(&self, cluster: &ClusterName) -> Option<(CheckName, &'static str, u32)> {
-        let from = (cluster.clone(), 0, CheckName(""), "");
-        let own = || self.verdicts.range(from.clone()..).take_while(|((name, ..), _)| name == cluster);
-        let worst = own().next().map(|((_, rank, ..), _)| *rank).filter(|rank| WORST_FIRST[*rank] != State::Match)?;
-        let of_worst = own().take_while(|((_, rank, ..), _)| *rank == worst);
-        // The first of equals: `max_by_key` returns the last.
-        let largest = of_worst.min_by_key(|(_, count)| std::cmp::Reverse(**count));
-        largest.map(|((_, _, check, verdict), count)| (*check, *verdict, *count))
-    }
-
-    /// Subjects that end after this time, the soonest first.
-    pub fn ends_after(&self, now: Timestamp) -> impl Iterator<Item = (Timestamp, &Arc<SubjectId>)> {
-        self.ends.iter().skip_while(move |(until, _)| *until <= now).map(|(until, subject)| (*until, subject))
-    }
-
-    fn note_verdict(&mut self, subject: &SubjectId, held: &CurrentJudgement, by: i64) {
-        let rank = WORST_FIRST.iter().position(|state| *state == held.judgement.state).unwrap_or(WORST_FIRST.len() - 1);
-        let key = (subject.cluster.clone(), rank, subject.domain, held.judgement.verdict);
-        let count = self.verdicts.entry(key.clone()).or_default();
-        *count = u32::try_from(i64::from(*count) + by).unwrap_or(0);
-        if *count == 0 {
-            self.verdicts.remove(&key);
-        }
-    }
-
     /// Stores a judgement; returns the shared id of the subject and the previous judgement.
     pub fn put(
         &mut self,
         subject: Arc<SubjectId>,
         held: Arc<CurrentJudgement>,
     ) -> (Arc<SubjectId>, Option<Arc<CurrentJudgement>>) {
-        self.note_verdict(&subject, &held, 1);
         let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
         let all = self.by_check.entry(subject.domain).or_default();
         counts.count(held.judgement.state);
         all.count(held.judgement.state);
         let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
         let id = known.unwrap_or(subject);
-        self.ends.extend(end_of(&held).map(|until| (until, id.clone())));
-        let before = self.held.insert(id.clone(), held.clone());
+        let before = self.held.insert(id.clone(), held);
         if let Some(before) = &before {
-            if let Some(until) = end_of(before).filter(|until| end_of(&held) != Some(*until)) {
-                self.ends.remove(&(until, id.clone()));
-            }
             counts.discount(before.judgement.state);
             all.discount(before.judgement.state);
-            self.note_verdict(&id, before, -1);
         }
         (id, before)
     }
@@ -181,21 +159,14 @@ impl Findings {
         if let Some(all) = self.by_check.get_mut(&subject.domain) {
             all.discount(held.judgement.state);
         }
-        self.note_verdict(&id, &held, -1);
-        if let Some(until) = end_of(&held) {
-            self.ends.remove(&(until, id.clone()));
-        }
         Some((id, held))
     }
 }
 
-/// When the credential or certificate of a finding ends.
-fn end_of(held: &CurrentJudgement) -> Option<Timestamp> {
-    let ends = held.cells.iter().filter_map(|cell| match cell {
-        Cell::Left { until, .. } => Some(*until),
-        Cell::Nothing | Cell::Text(_) | Cell::Number(_) | Cell::Age(_) | Cell::Pair { .. } => None,
-    });
-    ends.min()
+/// What sorts before every subject of a check in a cluster.
+fn first_of(check: CheckName, cluster: &ClusterName) -> SubjectId {
+    let (name, cluster) = (String::new(), cluster.clone());
+    SubjectId { domain: check, cluster, api_version: "", kind: "", namespace: None, name, cloud: None }
 }
 
 /// The name of a subject as shown; `*` stands for objects that could not be listed.

@@ -123,7 +123,7 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
                 check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {}
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {}
     }
     Effects::redraw()
 }
@@ -137,9 +137,12 @@ fn typed(model: &mut Model) -> Effects {
     let effects = filter(model, &text);
     let problem = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_problem.as_ref(),
-        ScreenId::Check(_) | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
-            model.check().and_then(|check| check.filter_problem.as_ref())
-        }
+        ScreenId::Check(_)
+        | ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry => model.check().and_then(|check| check.filter_problem.as_ref()),
     };
     let problem = problem.map(ToString::to_string);
     if let Some(Layer::Prompt(prompt)) = &mut model.layer {

@@ -2,17 +2,19 @@
 //!
 //! Invariants: a cluster that could not be read says why and what to do, before its counts.
 
+use jiff::SignedDuration;
 use ratatui::layout::Rect;
 
 use super::fleet::count_pieces;
 use super::header::{Countdown, link_glyph, link_words};
+use super::news;
 use super::paint::{Painter, PaneFocus};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{FeedLine, Model, Pane};
-use crate::console::theme::{Glyphs, Role};
+use crate::console::model::{Model, Pane};
+use crate::console::theme::Role;
 use trueup_core::engine::text::{Printable, ShellCommand};
 use trueup_core::world::{Cluster, ClusterSource, Link};
 
@@ -20,6 +22,8 @@ use trueup_core::world::{Cluster, ClusterSource, Link};
 const TITLE_WIDTH: usize = 16;
 /// From this width a check has a line of its own.
 const LINES_FROM: usize = 98;
+/// How late the number of entries per minute may be.
+const RATE_AGAIN: SignedDuration = SignedDuration::from_secs(10);
 /// Lines of a message about a link.
 const MESSAGE_MAX: usize = 2;
 
@@ -141,7 +145,12 @@ fn doctor(cluster: &Cluster) -> Printable {
 
 fn news(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_>) {
     let between = painter.glyphs().separator;
+    let rate = model.feed.per_minute(model.now);
     let title = Line::of("News", Role::Title).and(format!(" {between} all clusters"), Role::Muted);
+    if rate > 0 {
+        painter.changes(model.now.checked_add(RATE_AGAIN).ok());
+    }
+    let title = if rate > 0 { title.and(format!(" {between} {rate} per minute"), Role::Muted) } else { title };
     let right = match held {
         PaneFocus::Keys => Line::blank(),
         PaneFocus::Waits => Line::of(format!("{} scrolls", model.screen_key(Action::NextPane)), Role::Muted),
@@ -149,25 +158,6 @@ fn news(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_>) {
     let inside = painter.pane(area, &title, &right, held);
     painter.hit(area, Hit::Detail);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let lines = news_lines(model, painter.glyphs());
-    painter.lines(inside, &lines, model.scroll);
-    painter.thumb(area.right() - 1, inside, lines.len(), model.scroll);
-}
-
-/// What changed in the fleet, the newest first.
-pub fn news_lines(model: &Model, glyphs: &Glyphs) -> Vec<Line> {
-    let zone = model.time_zone();
-    let line = |line: &FeedLine| {
-        let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
-        let (word, role) = match line.now {
-            Some((state, verdict)) => (format!("{} {verdict}", glyphs.state(state)), Role::from(state)),
-            None => ("removed".to_owned(), Role::Muted),
-        };
-        Line::of(format!("{time}  "), Role::Muted)
-            .and(format!("{}  ", line.cluster), Role::Text)
-            .and(word, role)
-            .and(format!("  {}", line.subject), Role::Text)
-    };
-    let lines: Vec<Line> = model.feed.lines().map(line).collect();
-    if lines.is_empty() { vec![Line::of("No changes since the console was opened.", Role::Muted)] } else { lines }
+    news::draw(model, inside, model.scroll, painter);
+    painter.thumb(area.right() - 1, inside, model.feed.lines().count(), model.scroll);
 }

@@ -9,6 +9,7 @@ mod activity;
 mod approval;
 mod check;
 mod detail;
+mod expiry;
 mod fleet;
 mod fleet_detail;
 mod fleet_table;
@@ -17,6 +18,7 @@ mod header;
 mod help;
 mod hints;
 mod journal;
+mod news;
 mod object;
 mod paint;
 mod picker;
@@ -37,7 +39,7 @@ pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
 use super::layout::{DIALOG_MIN, HEIGHT_MIN, Layout, WIDTH_MIN, fits_dialog};
-use super::model::{Layer, Model, Pane, ScreenId, Standing};
+use super::model::{Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
 use super::theme::{GlyphSet, Glyphs, Role, Theme};
@@ -119,6 +121,7 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         ScreenId::Activity => activity::draw(model, layout, painter),
         ScreenId::Object => object::draw(model, layout.main, painter),
         ScreenId::Logs => object::draw_log(model, layout.main, painter),
+        ScreenId::Expiry => expiry::draw(model, layout.main, painter),
     }
 }
 
@@ -151,6 +154,9 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
 /// Number of text lines on the screen, for scrolling.
 pub fn text_length(model: &Model) -> usize {
     let Some(layout) = model.layout() else { return 0 };
+    if model.screen() == ScreenId::Fleet {
+        return model.feed.lines().count();
+    }
     text_lines(model, &layout).len()
 }
 
@@ -170,8 +176,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
-        ScreenId::Fleet if model.pane == Pane::Detail => fleet_detail::news_lines(model, glyphs),
-        ScreenId::Fleet | ScreenId::Activity => Vec::new(),
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry => Vec::new(),
     }
 }
 

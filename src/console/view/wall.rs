@@ -6,15 +6,17 @@
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Rect;
 
-use super::fleet_detail::news_lines;
+use super::expiry::object;
 use super::header::{clusters_in_short, time};
+use super::news;
 use super::paint::{Painter, PaneFocus};
 use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
-use crate::console::model::{FLEET_DRIFT, LinkKind, Model, Run, StateCounts, WORST_FIRST, shown_name};
+use crate::console::model::{ExpiryPlace, FLEET_DRIFT, LinkKind, Model, Run, StateCounts, WORST_FIRST};
 use crate::console::table::age;
 use crate::console::theme::Role;
+use trueup_checks::End;
 use trueup_core::engine::{State, short_id};
 use trueup_core::world::ClusterName;
 
@@ -36,18 +38,19 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         ("Worst", PaneFocus::Keys, worst_lines(model, worst, painter)),
         ("Applies", PaneFocus::Waits, vec![apply_line(model, painter)]),
         ("Next to expire", PaneFocus::Waits, end_lines(model, ends, painter)),
-        ("News", PaneFocus::Waits, news_lines(model, painter.glyphs())),
     ];
+    let within = |inside: Rect| Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     for (title, held, lines) in parts {
         let left = area.bottom().saturating_sub(y);
-        let is_last = title == "News";
-        let height = if is_last { left } else { u16::try_from(lines.len() + 1).unwrap_or(left).min(left) };
-        let pane = Rect { y, height, ..area };
+        let height = u16::try_from(lines.len() + 1).unwrap_or(left).min(left);
         let right = if held == PaneFocus::Keys { leave.clone() } else { Line::blank() };
-        let inside = painter.pane(pane, &Line::of(title, Role::Title), &right, held);
-        painter.lines(Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }, &lines, 0);
+        let inside = painter.pane(Rect { y, height, ..area }, &Line::of(title, Role::Title), &right, held);
+        painter.lines(within(inside), &lines, 0);
         y += height;
     }
+    let below = Rect { y, height: area.bottom().saturating_sub(y), ..area };
+    let inside = painter.pane(below, &Line::of("News", Role::Title), &Line::blank(), PaneFocus::Waits);
+    news::draw(model, within(inside), 0, painter);
 }
 
 /// `24 clusters: 22 live ↻1 ◑1     ! 14   ≠ 17   + 12     last 1h ▂▂▂▃     19:34 UTC`
@@ -145,16 +148,27 @@ fn left(until: Timestamp, now: Timestamp, painter: &mut Painter<'_>) -> String {
 /// The credentials and certificates that end next.
 fn end_lines(model: &Model, most: usize, painter: &mut Painter<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (until, subject) in model.findings.ends_after(model.now).take(most) {
+    let order = &model.expiry.order;
+    // What has ended comes before.
+    let start = order.get(0).map_or(0, |first| order.lower_bound(&ExpiryPlace::Ends(model.now), first));
+    for id in (start..order.shown()).filter_map(|index| order.get(index)) {
+        let Some(expiry) = model.expiry.expiry(id, &model.findings) else { continue };
+        // The soonest come first, and what has no end last.
+        let End::At { until, .. } = expiry.end else { break };
+        if until <= model.now {
+            continue;
+        }
         let left = left(until, model.now, painter);
-        let place = subject.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let class = model.fleet.class_of(&subject.cluster);
+        let class = model.fleet.class_of(&id.subject.cluster);
         lines.push(
             Line::of(format!("in {left:<5} "), Role::Warn)
-                .and(format!("{} {place}{}  ", subject.kind, shown_name(subject)), Role::Text)
-                .and(format!("{}  ", subject.cluster), Role::Text)
+                .and(format!("{}  ", object(id, &expiry.what)), Role::Text)
+                .and(format!("{}  ", id.subject.cluster), Role::Text)
                 .and(painter.glyphs().class(class), Role::from(class)),
         );
+        if lines.len() == most {
+            break;
+        }
     }
     if lines.is_empty() {
         lines.push(Line::of("No expiry is known.", Role::Muted));
