@@ -151,8 +151,10 @@ impl FleetSheet {
         let host = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
         let group = match &cluster.source {
             ClusterSource::Local => FleetGroup::Local,
-            source if source.is_account() => FleetGroup::Account,
-            _ => FleetGroup::Cluster,
+            ClusterSource::Cloud { .. } => FleetGroup::Account,
+            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Snapshot => {
+                FleetGroup::Cluster
+            }
         };
         let host = host.filter(|by| by != name && self.clusters.contains_key(by));
         let mut summary = FleetSummary { counts, link, class: cluster.class, group, host, since, what };

@@ -42,11 +42,11 @@ fn first_look() {
 fn monitoring_for_three_minutes() {
     let mut console = TestConsole::full();
     console.keys("W").later(Duration::from_secs(60));
-    let before = shows(&mut console, &["Worst", "Applies", "Next to expire", "News", "10:01 UTC", "! 1"]);
+    let before = shows(&mut console, &["Worst", "Applies", "Next to expire", "News", "10:01 UTC", "!1 ≠2"]);
     assert!(!before.contains('▸'), "no cursor");
     let lost = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", "lost-again");
     console.data(Update::of([(lost, Some(fixtures::held(State::Error, "unreadable", 0)))]));
-    shows(console.later(Duration::from_secs(60)), &["10:02 UTC", "! 2", "10:01:00", "lost-again"]);
+    shows(console.later(Duration::from_secs(60)), &["10:02 UTC", "!2 ≠2", "10:01:00", "lost-again"]);
     // Other keys are off.
     console.keys("j r a / ? 1").later(Duration::from_secs(60));
     assert!(matches!(console.model.layer, Some(Layer::Wall)) && console.tasks.is_empty());

@@ -22,7 +22,7 @@ use trueup_core::world::ClusterName;
 
 /// From this height five clusters and five expiries are shown.
 const HIGH_FROM: u16 = 30;
-/// From this width the last hour is shown.
+/// From this width all states and the last hour are shown.
 const HOUR_FROM: u16 = 100;
 const BAR: usize = 12;
 const HOUR: i64 = 3600;
@@ -68,7 +68,11 @@ fn totals(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     for state in WORST_FIRST.into_iter().filter(|state| *state != State::Match) {
         let count = counts.of(state);
         let role = if count == 0 { Role::Muted } else { Role::from(state) };
-        line = line.and(format!("  {} {count}", glyphs.state(state)), role);
+        line = match (area.width >= HOUR_FROM, count) {
+            (true, _) => line.and(format!("  {} {count}", glyphs.state(state)), role),
+            (false, 0) => line,
+            (false, _) => line.and(format!(" {}{count}", glyphs.state(state)), role),
+        };
     }
     if area.width >= HOUR_FROM {
         let hour = model.feed.hour(&ClusterName::new(FLEET_DRIFT), model.now);
