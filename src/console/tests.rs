@@ -7,6 +7,7 @@ pub mod fixtures;
 mod invariants;
 mod journeys;
 mod key_names;
+mod lists;
 mod mouse;
 mod outgoing_text;
 mod runs;

@@ -19,7 +19,9 @@ mod plan;
 mod plugin;
 mod records;
 mod remembered;
+mod row_shape;
 mod run;
+mod sorting;
 mod toast;
 mod what;
 
@@ -33,23 +35,25 @@ use ratatui::layout::Rect;
 pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
-pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
+pub use check::{CheckSheet, Matches};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
 pub use feed::{FLEET_DRIFT, Feed, FeedLine};
-pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
+pub use findings::{Findings, StateCounts, WORST_FIRST, listed_name, listed_namespace, shown_name};
 pub use fleet::{FleetFacts, FleetSheet};
 pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
 pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
-pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+pub use layer::{Choice, ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
 pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
+pub use row_shape::{RowShape, Widths};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
+pub use sorting::{CheckColumn, SortKey, SortValue};
 pub use toast::{Toast, ToastKind, Toasts};
 pub use what::{CauseOrFinding, LargestCause, LargestCauses};
 
@@ -119,7 +123,14 @@ pub struct Model {
     pub theme: String,
     /// The theme at start.
     pub theme_set: String,
+    /// Views of the config.
     pub views: Vec<SavedView>,
+    /// Views saved from the console.
+    pub saved_views: Vec<SavedView>,
+    /// Marks of the last plan that the filter hid.
+    pub left_out: Option<LeftOut>,
+    /// Until when letters are ignored, because they are typed into a prompt that did not open.
+    pub refused_until: Option<Timestamp>,
     pub accepted: Accepted,
     /// Alternatives shown when there is nothing to show, one per line.
     pub instead: &'static [&'static str],
@@ -134,6 +145,14 @@ pub enum Standing {
     Running(Start),
     /// There is nothing to show.
     Failed(String),
+}
+
+/// Marked rows that a plan does not include because the filter hid them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    pub hidden: usize,
+    /// Every marked row, shown or hidden.
+    pub all: BTreeSet<SubjectId>,
 }
 
 /// Time zone of shown times.
@@ -194,6 +213,9 @@ impl Model {
             theme: String::new(),
             theme_set: String::new(),
             views: Vec::new(),
+            saved_views: Vec::new(),
+            left_out: None,
+            refused_until: None,
             accepted: Accepted::default(),
             instead: &[],
             asked: 0,

@@ -27,8 +27,8 @@ fn first_look() {
     assert!(first.starts_with(" ▸ !1 −2") && first.contains("guest-payments"), "{text}");
     shows(console.keys("="), &["monday"]);
     shows(console.keys("= /class:stage enter"), &["class:stage", "stage-1"]);
-    shows(console.keys("esc s"), &["by cluster", "└ guest-search"]);
-    shows(console.keys("- - s s s s s"), &["worst first"]);
+    shows(console.keys("esc s c"), &["by cluster", "└ guest-search"]);
+    shows(console.keys("- - s w"), &["worst first"]);
     shows(console.keys("home enter"), &["cluster:guest-payments", "half-written"]);
     assert_eq!(console.model.screen(), ScreenId::Check(0));
     // Out of the filter, then out of the screen.

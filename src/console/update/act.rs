@@ -2,17 +2,16 @@
 
 use std::cmp::Reverse;
 
-use super::{data, export, layers, moving, palette, repair};
+use super::{data, export, layers, lists, moving, palette, repair};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    FleetColumn, Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper,
+    Layer, Matches, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper,
     WORST_FIRST, Zone,
 };
-use crate::console::table::Direction;
 use crate::console::task::Task;
-use trueup_core::engine::ObjectRef;
+use trueup_core::engine::{ObjectRef, State};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
@@ -72,9 +71,10 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Filter => open_filter(model),
         Action::ClearFilter => layers::filter(model, ""),
         Action::Complete => Effects::default(),
-        Action::SortNext => sort(model, Sorting::Next),
-        Action::SortReverse => sort(model, Sorting::Reverse),
-        Action::ShowMatches => show_matches(model),
+        Action::Sort => lists::open_sort(model),
+        Action::SortReverse => lists::reverse(model),
+        Action::ShowMatches => lists::toggle_matches(model),
+        Action::SaveView => lists::open_save_view(model),
         Action::ViewObject => object(model, ObjectTab::Yaml),
         Action::Events => object(model, ObjectTab::Events),
         Action::Reveal => reveal(model),
@@ -145,10 +145,12 @@ pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
         (worst.is_none(), worst, Reverse(counts.total()))
     };
     let place = (0..model.checks.len()).min_by_key(worst).unwrap_or_default();
-    let guests: String = model.fleet.guests_of(cluster).map(|guest| format!(",{guest}")).collect();
     model.navigation.go(ScreenId::Check(place));
     arrive(model);
-    layers::filter(model, &format!("cluster:{cluster}{guests}")).with(Task::Need(cluster.clone()))
+    let guests = model.fleet.guests_of(cluster).cloned();
+    let shown: Vec<ClusterName> = [cluster.clone()].into_iter().chain(guests).collect();
+    let term = palette::cluster_term(model, &shown);
+    layers::filter(model, &term).with(Task::Need(cluster.clone()))
 }
 
 pub fn say(model: &mut Model, text: &str) -> Effects {
@@ -205,7 +207,8 @@ fn open(model: &mut Model) -> Effects {
                 None => Effects::default(),
             }
         }
-        ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Check(_) => moving::pane(model, Pane::Detail),
+        ScreenId::Plan => lists::include_left_out(model).unwrap_or_else(|| moving::pane(model, Pane::Detail)),
         ScreenId::Expiry => open_expiring(model),
         ScreenId::Activity if model.activity.cursor().is_some() => {
             model.activity.upper = Upper::Entry;
@@ -223,6 +226,11 @@ fn open_expiring(model: &mut Model) -> Effects {
     };
     let mut effects = go(model, ScreenId::Check(place));
     let is_shown = |model: &Model| model.checks[place].order.position(&subject).is_some();
+    // A credential that does not end soon matches, and is hidden with the others.
+    let is_match = model.findings.get(&subject).is_some_and(|held| held.judgement.state == State::Match);
+    if is_match && !is_shown(model) && model.checks[place].matches == Matches::Hidden {
+        effects = lists::toggle_matches(model);
+    }
     if !is_shown(model) {
         effects = layers::filter(model, subject.called());
     }
@@ -261,57 +269,10 @@ fn open_filter(model: &mut Model) -> Effects {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {
-            return say(model, "nothing to filter here");
+            return lists::refuse_prompt(model, "nothing to filter here");
         }
     };
     model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::Filter, "filter", &text)));
-    Effects::redraw()
-}
-
-enum Sorting {
-    Next,
-    Reverse,
-}
-
-fn sort(model: &mut Model, sorting: Sorting) -> Effects {
-    if model.screen() == ScreenId::Fleet {
-        let (sort, direction) = (model.fleet.sort(), model.fleet.order.direction());
-        let (column, direction) = match sorting {
-            Sorting::Next => {
-                let place = FleetColumn::ALL.iter().position(|one| *one == sort).unwrap_or_default();
-                (FleetColumn::ALL[(place + 1) % FleetColumn::ALL.len()], Direction::Ascending)
-            }
-            Sorting::Reverse => (sort, direction.reversed()),
-        };
-        model.fleet.sort_by(column, direction);
-        return Effects::redraw();
-    }
-    let ScreenId::Check(place) = model.screen() else {
-        return say(model, "this list cannot be sorted");
-    };
-    let Model { checks, findings, .. } = model;
-    let Some(check) = checks.get_mut(place) else { return Effects::default() };
-    let (column, direction) = match sorting {
-        Sorting::Next => ((check.sort + 1) % check.column_count(), Direction::Ascending),
-        Sorting::Reverse => (check.sort, check.order.direction().reversed()),
-    };
-    check.sort_by(column, direction, findings);
-    Effects::redraw()
-}
-
-/// Shows or hides clusters that are as expected.
-fn show_matches(model: &mut Model) -> Effects {
-    match model.screen() {
-        ScreenId::Fleet => model.fleet.toggle_expected(model.now),
-        ScreenId::Check(_)
-        | ScreenId::Plan
-        | ScreenId::Activity
-        | ScreenId::Object
-        | ScreenId::Logs
-        | ScreenId::Expiry => {
-            return say(model, "nothing is hidden here");
-        }
-    }
     Effects::redraw()
 }
 
@@ -408,7 +369,7 @@ fn toggle_diff(model: &mut Model) -> Effects {
 }
 
 fn accept(model: &mut Model) -> Effects {
-    let Some(subject) = model.subject() else { return say(model, "no finding selected") };
+    let Some(subject) = model.subject() else { return lists::refuse_prompt(model, "no finding selected") };
     let title = format!("Reason for accepting {}:", subject.name);
     model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::AcceptReason((*subject).clone()), title, "")));
     Effects::redraw()

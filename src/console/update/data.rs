@@ -87,8 +87,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         effects.redraw |= shown;
     }
     effects.terminal.extend(alert(model, model.feed.recorded() - before));
-    let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    let Model { checks, findings, fleet, .. } = model;
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
     let has_changed = !touched.is_empty();
     sum_up(model, touched);
     effects.redraw |= has_changed && matches!(model.layer, Some(Layer::Wall));
@@ -113,8 +113,8 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     for (id, held) in touched {
         judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
-    let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    let Model { checks, findings, fleet, .. } = model;
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
     sum_up(model, clusters);
     effects
 }

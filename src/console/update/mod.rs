@@ -7,6 +7,7 @@ mod data;
 mod export;
 mod keys;
 mod layers;
+mod lists;
 mod mouse;
 mod moving;
 mod palette;

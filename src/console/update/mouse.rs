@@ -2,11 +2,11 @@
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
-use super::{act, layers, moving, palette};
+use super::{act, layers, lists, moving, palette};
 use crate::console::effect::Effects;
 use crate::console::hits::{Hit, HitMap, Tab};
 use crate::console::keymap::Action;
-use crate::console::model::{FleetColumn, Layer, Model, Pane, ScreenId};
+use crate::console::model::{CheckColumn, FleetColumn, Layer, Model, Pane, ScreenId};
 use crate::console::table::Direction;
 
 /// Rows per wheel notch.
@@ -86,12 +86,10 @@ fn sort_by(model: &mut Model, column: usize) -> Effects {
         model.fleet.sort_by(column, direction);
         return Effects::redraw();
     }
-    let ScreenId::Check(place) = model.screen() else { return Effects::default() };
-    let Model { checks, findings, .. } = model;
-    let Some(check) = checks.get_mut(place) else { return Effects::default() };
-    let direction = if check.sort == column { check.order.direction().reversed() } else { Direction::Ascending };
-    check.sort_by(column, direction, findings);
-    Effects::redraw()
+    if model.check().is_none() {
+        return Effects::default();
+    }
+    lists::sort_or_reverse(model, CheckColumn::numbered(column))
 }
 
 fn wheel(model: &mut Model, hit: Option<Hit>, by: isize) -> Effects {
