@@ -14,11 +14,13 @@ use jiff::Timestamp;
 
 use super::findings::Findings;
 use super::fleet::FleetSheet;
+use super::grouping::{Fold, Grouped, Grouping};
 use super::row_shape::RowShape;
-use super::sorting::{CheckColumn, SortKey, ancestors, sort_value};
+use super::sorting::{CheckColumn, SortKey, SortValue, ancestors, sort_value};
 use crate::console::filter::{Fields, Filter, FilterProblem, Known, Misfit, Scratch};
 use crate::console::table::{Direction, Highlights, ListState, Membership, Order};
 use trueup_checks::CheckDescription;
+use trueup_checks::causes::CauseGroup;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{CheckName, State, SubjectId};
 use trueup_core::world::{ClusterName, RiskClass};
@@ -33,6 +35,12 @@ pub struct CheckSheet {
     pub sort: CheckColumn,
     ranking: Ranking,
     pub matches: Matches,
+    pub grouping: Grouping,
+    grouped: Grouped,
+    /// Headings among the shown rows.
+    heads_shown: usize,
+    /// Rows that only a closed group hides.
+    folded: usize,
     pub filter_text: String,
     filter: Filter,
     pub filter_problem: Option<FilterProblem>,
@@ -70,6 +78,10 @@ impl CheckSheet {
             sort: CheckColumn::State,
             ranking: Ranking::Column,
             matches: Matches::Hidden,
+            grouping: Grouping::ByCause,
+            grouped: Grouped::default(),
+            heads_shown: 0,
+            folded: 0,
             filter_text: String::new(),
             filter: Filter::default(),
             filter_problem: None,
@@ -95,14 +107,18 @@ impl CheckSheet {
         now: Timestamp,
     ) -> bool {
         self.is_tree |= held.parent.is_some();
-        let value = sort_value(self.sort, (id, held), class, self.is_tree, findings);
+        let grouped = (self.grouping == Grouping::ByCause).then_some(&self.grouped);
+        let value = sort_value(self.sort, (id, held), class, self.is_tree, grouped, findings);
         let asked = Asked {
             filter: &self.filter,
             matches: self.matches,
             ranking: self.ranking,
             direction: self.order.direction(),
         };
-        let (membership, misfit) = asked.row((id, held), class, now, &mut self.scratch);
+        let (mut membership, misfit) = asked.row((id, held), class, now, &mut self.scratch);
+        if self.shows_groups() && self.grouped.is_folded(id) {
+            membership = Membership::Hidden;
+        }
         let key = SortKey { misfit, value };
         // Its children are ordered by it and may have arrived first.
         self.is_tangled |= self.is_tree && self.sort == CheckColumn::State && self.order.key(id) != Some(&key);
@@ -148,21 +164,112 @@ impl CheckSheet {
     }
 
     /// Sorts by a column.
-    pub fn sort_by(&mut self, column: CheckColumn, direction: Direction, findings: &Findings, fleet: &FleetSheet) {
+    pub fn sort_by(
+        &mut self,
+        column: CheckColumn,
+        direction: Direction,
+        (findings, fleet): (&Findings, &FleetSheet),
+        now: Timestamp,
+    ) {
         self.sort = if column.is_of(&self.description) { column } else { CheckColumn::State };
         self.ranking = Ranking::Column;
         self.order.set_direction(direction);
         self.sort_values(findings, fleet);
+        if !self.grouped.is_empty() {
+            self.select(self.ranking, |id| fleet.class_of(&id.cluster), now);
+        }
+    }
+
+    /// Whether the findings are shown under their causes.
+    pub fn shows_groups(&self) -> bool {
+        self.grouping == Grouping::ByCause
+            && !self.is_tree
+            && !self.grouped.is_empty()
+            && self.sort == CheckColumn::State
+            && self.ranking == Ranking::Column
+            && self.order.direction() == Direction::Ascending
+    }
+
+    pub fn grouped(&self) -> &Grouped {
+        &self.grouped
+    }
+
+    /// Takes the groups of the findings.
+    pub fn set_groups(&mut self, groups: &[CauseGroup], findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
+        let groups = if self.is_tree { &[] } else { groups };
+        let before: Vec<Arc<SubjectId>> = self.grouped.heads().map(|(head, _)| head.clone()).collect();
+        if self.grouped.replace(groups) {
+            before.iter().for_each(|head| {
+                self.order.remove(head);
+            });
+            self.regroup(findings, fleet, now);
+        }
+    }
+
+    /// Groups the findings by cause, or lists them one by one.
+    pub fn toggle_grouping(&mut self, findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
+        self.grouping = match self.grouping {
+            Grouping::ByCause => Grouping::None,
+            Grouping::None => Grouping::ByCause,
+        };
+        self.regroup(findings, fleet, now);
+    }
+
+    /// Opens or closes the group of a heading.
+    pub fn toggle_group(&mut self, head: &Arc<SubjectId>, fleet: &FleetSheet, now: Timestamp) {
+        self.grouped.toggle(head);
+        self.select(self.ranking, |id| fleet.class_of(&id.cluster), now);
+    }
+
+    fn regroup(&mut self, findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
+        for (head, judged) in self.grouped.heads() {
+            let key = SortKey { misfit: 0, value: SortValue::Nothing };
+            self.order.put(head, key, judged, Membership::Hidden);
+        }
+        self.sort_values(findings, fleet);
+        self.select(self.ranking, |id| fleet.class_of(&id.cluster), now);
+    }
+
+    /// Number of findings that the filter shows, those of closed groups included.
+    pub fn findings_shown(&self) -> usize {
+        self.order.shown() - self.heads_shown + self.folded
+    }
+
+    /// Number of findings.
+    pub fn findings_total(&self) -> usize {
+        self.order.total() - self.grouped.len()
+    }
+
+    /// Replaces headings by their findings.
+    pub fn without_heads<'a>(&'a self, ids: impl Iterator<Item = &'a Arc<SubjectId>>) -> BTreeSet<Arc<SubjectId>> {
+        let mut findings = BTreeSet::new();
+        for id in ids {
+            match self.grouped.of_head(id) {
+                Some(group) => findings.extend(group.members.iter().cloned()),
+                None => {
+                    findings.insert(id.clone());
+                }
+            }
+        }
+        findings
+    }
+
+    /// Whether a finding is shown, or would be if its group were open.
+    pub fn is_shown(&self, id: &Arc<SubjectId>) -> bool {
+        let is_open = self.order.position(id).is_some();
+        let head = self.grouped.head_of(id).filter(|_| self.shows_groups() && self.grouped.is_folded(id));
+        is_open || head.is_some_and(|head| self.order.position(head).is_some())
     }
 
     /// Sorts again by the sorted column. The fit of the rows stays.
     fn sort_values(&mut self, findings: &Findings, fleet: &FleetSheet) {
         let (sort, is_tree, ranking) = (self.sort, self.is_tree, self.ranking);
+        let grouped = (self.grouping == Grouping::ByCause).then_some(&self.grouped);
         self.order.rekey_by(|id, held, key| {
             if ranking == Ranking::Column {
                 key.misfit = 0;
             }
-            key.value = sort_value(sort, (id, held), fleet.class_of(&id.cluster), is_tree, findings);
+            key.value = sort_value(sort, (id, held), fleet.class_of(&id.cluster), is_tree, grouped, findings);
         });
     }
 
@@ -202,17 +309,30 @@ impl CheckSheet {
     fn select(&mut self, was: Ranking, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
         let (ranking, direction) = (self.ranking, self.order.direction());
         let asked = Asked { filter: &self.filter, matches: self.matches, ranking, direction };
+        let shows_groups = self.shows_groups();
         let scratch = &mut self.scratch;
+        let folds = Folds::of(&self.grouped, shows_groups, |id| {
+            let held = self.order.value(id);
+            held.is_some_and(|held| asked.row((id, held), class_of(id), now, scratch).0 == Membership::Shown)
+        });
+        let grouped = &self.grouped;
+        let decide = |id: &Arc<SubjectId>, found: Membership| match (grouped.is_head(id), grouped.is_folded(id)) {
+            (true, _) if folds.heads.contains(id) => Membership::Shown,
+            (true, _) => Membership::Hidden,
+            (false, true) if folds.are_shown => Membership::Hidden,
+            (false, _) => found,
+        };
         if was == Ranking::Column && ranking == Ranking::Column {
-            self.order.refilter_by(|id, held| asked.row((id, held), class_of(id), now, scratch).0);
+            self.order.refilter_by(|id, held| decide(id, asked.row((id, held), class_of(id), now, scratch).0));
         } else {
             self.order.rearrange_by(|id, held, key| {
                 let (membership, misfit) = asked.row((id, held), class_of(id), now, scratch);
                 key.misfit = misfit;
-                membership
+                decide(id, membership)
             });
         }
-        self.shape.show_only(self.order.shown_values());
+        (self.heads_shown, self.folded) = (folds.heads.len(), folds.folded);
+        self.shape.show_only(self.order.shown_values().filter(|(id, _)| !grouped.is_head(id)));
     }
 
     /// The filter, to underline what it matched.
@@ -256,6 +376,31 @@ impl CheckSheet {
 impl Highlights for Filter {
     fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         self.matched(text)
+    }
+}
+
+/// Which headings are shown, and how many rows they hide.
+struct Folds {
+    are_shown: bool,
+    heads: BTreeSet<Arc<SubjectId>>,
+    folded: usize,
+}
+
+impl Folds {
+    /// Asks each finding of a group whether the filter shows it.
+    fn of(grouped: &Grouped, are_shown: bool, mut shows: impl FnMut(&Arc<SubjectId>) -> bool) -> Self {
+        let (mut heads, mut folded) = (BTreeSet::new(), 0);
+        for (head, _) in grouped.heads().filter(|_| are_shown) {
+            let members = grouped.of_head(head).map_or(&[][..], |group| &group.members);
+            let shown = members.iter().filter(|id| shows(id)).count();
+            if shown > 0 {
+                heads.insert(head.clone());
+            }
+            if grouped.fold(head) == Fold::Closed {
+                folded += shown;
+            }
+        }
+        Self { are_shown, heads, folded }
     }
 }
 

@@ -10,6 +10,7 @@ mod feed;
 mod findings;
 mod fleet;
 mod fleet_summary;
+mod grouping;
 mod groups;
 mod journal;
 mod layer;
@@ -42,6 +43,7 @@ pub use feed::{FLEET_DRIFT, Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, listed_name, listed_namespace, shown_name};
 pub use fleet::{FleetFacts, FleetSheet};
 pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
+pub use grouping::{Fold, Grouped, Grouping};
 pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
 pub use layer::{Choice, ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
@@ -259,7 +261,8 @@ impl Model {
 
     /// The selected subject.
     pub fn subject(&self) -> Option<Arc<SubjectId>> {
-        self.check()?.list.cursor().cloned()
+        let check = self.check()?;
+        check.list.cursor().filter(|id| !check.grouped().is_head(id)).cloned()
     }
 
     /// When the loop must send [`What::Time`](super::event::What::Time), besides for labels.
@@ -343,6 +346,11 @@ impl Model {
         let rows = layout.rows();
         if let Some(check) = self.check().map(|check| check.name) {
             self.groups.renew(check, &self.findings, &self.records.edits);
+            let Self { checks, groups, findings, fleet, now, .. } = self;
+            let sheet = checks.iter_mut().find(|sheet| sheet.name == check);
+            if let Some(sheet) = sheet {
+                sheet.set_groups(groups.of(check), findings, fleet, *now);
+            }
         }
         for check in &mut self.checks {
             check.list.apply(&check.order, rows);

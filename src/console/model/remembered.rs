@@ -93,7 +93,7 @@ impl Model {
         for sheet in sheets {
             let Some(known) = checks.get(sheet.name.0) else { continue };
             let direction = if known.descending { Direction::Descending } else { Direction::Ascending };
-            sheet.sort_by(CheckColumn::numbered(known.sort), direction, findings, fleet);
+            sheet.sort_by(CheckColumn::numbered(known.sort), direction, (findings, fleet), now);
             let matches = if known.matches { Matches::Shown } else { Matches::Hidden };
             sheet.show_matches(matches, |id| fleet.class_of(&id.cluster), now);
             sheet.filter_by(&known.filter, |id| fleet.class_of(&id.cluster), now);
@@ -138,7 +138,7 @@ mod tests {
         before.saved_views =
             vec![SavedView { name: "mine".to_owned(), screen: "two".to_owned(), filter: "eks".to_owned() }];
         let Model { checks, findings, fleet, .. } = &mut before;
-        checks[1].sort_by(CheckColumn::Cluster, Direction::Descending, findings, fleet);
+        checks[1].sort_by(CheckColumn::Cluster, Direction::Descending, (findings, fleet), Timestamp::UNIX_EPOCH);
         checks[1].filter_by("state:extra", |_| trueup_core::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
         checks[0].matches = Matches::Shown;
         let remembered = before.remembered();

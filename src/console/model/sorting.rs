@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::findings::{Findings, listed_name};
+use super::grouping::{GroupPlace, Grouped};
 use crate::console::filter::Misfit;
 use crate::console::kind::short_kind;
 use trueup_checks::judgements::CurrentJudgement;
@@ -38,8 +39,16 @@ pub struct SortKey {
 /// The value of the sorted column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortValue {
-    /// Severity, and among equals the earliest expiry.
-    Rank(u8, Timestamp),
+    /// Severity, and among equals the earliest expiry. The findings of a group follow its heading, which has the severity
+    /// of the worst.
+    Rank {
+        block: u8,
+        /// Index of the group; rows without one come after those with one.
+        group: u32,
+        row: GroupRow,
+        own: u8,
+        until: Timestamp,
+    },
     Number(i64),
     Time(Timestamp),
     Text(Box<str>),
@@ -50,6 +59,13 @@ pub enum SortValue {
     },
     /// Rows without a value come last.
     Nothing,
+}
+
+/// What a row is in its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GroupRow {
+    Heading,
+    Finding,
 }
 
 impl CheckColumn {
@@ -130,6 +146,7 @@ pub(super) fn sort_value(
     (id, held): (&Arc<SubjectId>, &CurrentJudgement),
     class: RiskClass,
     is_tree: bool,
+    grouped: Option<&Grouped>,
     findings: &Findings,
 ) -> SortValue {
     match column {
@@ -139,7 +156,17 @@ pub(super) fn sort_value(
             path.push(id.clone());
             SortValue::Path { seen_from: id.cloud.as_ref().and_then(|place| place.seen_from.clone()), path }
         }
-        CheckColumn::State => SortValue::Rank(rank(held.judgement.state), soonest_end(&held.cells)),
+        CheckColumn::State => {
+            let own = rank(held.judgement.state);
+            let place = grouped.and_then(|grouped| grouped.place(id));
+            let (block, group) = match place {
+                Some(GroupPlace { state, index }) => (rank(state), u32::try_from(index).unwrap_or(u32::MAX - 1)),
+                None => (own, u32::MAX),
+            };
+            let is_head = grouped.is_some_and(|grouped| grouped.is_head(id));
+            let row = if is_head { GroupRow::Heading } else { GroupRow::Finding };
+            SortValue::Rank { block, group, row, own, until: soonest_end(&held.cells) }
+        }
         CheckColumn::Name => SortValue::Text(listed_name(id).into()),
         CheckColumn::Kind => SortValue::Text(short_kind(id.kind).into()),
         CheckColumn::Namespace => SortValue::Text(id.home_namespace().unwrap_or_default().into()),

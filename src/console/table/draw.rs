@@ -92,6 +92,8 @@ pub struct Cell<'a> {
     pieces: Pieces<'a>,
     cut: Cut,
     is_searched: bool,
+    /// Whether it takes the space of all columns after it.
+    is_spanning: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,20 +124,25 @@ pub struct TableHits {
 impl<'a> Cell<'a> {
     /// One text; a long name loses its middle.
     pub fn name(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
-        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::Middle, is_searched: false }
+        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::Middle, is_searched: false, is_spanning: false }
     }
 
     /// One text; a long sentence loses its end.
     pub fn text(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
-        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::End, is_searched: false }
+        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::End, is_searched: false, is_spanning: false }
     }
 
     pub fn pieces(pieces: Vec<(Cow<'a, str>, Style)>, cut: Cut) -> Self {
-        Self { pieces: Pieces::Many(pieces), cut, is_searched: false }
+        Self { pieces: Pieces::Many(pieces), cut, is_searched: false, is_spanning: false }
     }
 
     pub fn empty() -> Self {
-        Self { pieces: Pieces::Many(Vec::new()), cut: Cut::End, is_searched: false }
+        Self { pieces: Pieces::Many(Vec::new()), cut: Cut::End, is_searched: false, is_spanning: false }
+    }
+
+    /// Takes the space of all columns after it.
+    pub fn spanning(self) -> Self {
+        Self { is_spanning: true, ..self }
     }
 
     /// Marks the letters that the filter matched.
@@ -230,6 +237,11 @@ fn draw_row(
     for one in placed {
         let place = Rect { x: line.x + GUTTER + one.x, width: one.width, ..line };
         let cell = row.cell(one.index);
+        if cell.is_spanning {
+            let place = Rect { width: line.right().saturating_sub(place.x), ..place };
+            put(&fitted(cell, tone, usize::from(place.width), glyphs), Align::Left, place, buffer);
+            break;
+        }
         let searched = highlights.filter(|_| cell.is_searched);
         let fitted = fitted(cell, tone, usize::from(one.width), glyphs);
         put(&highlighted(fitted, searched), view.columns[one.index].align, place, buffer);

@@ -231,6 +231,11 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         self.by_id.contains_key(id)
     }
 
+    /// The carried value of a row, shown or hidden.
+    pub fn value(&self, id: &Id) -> Option<&Carried> {
+        self.by_id.get(id).map(|slot| &self.slots[*slot as usize].carried)
+    }
+
     /// The carried value of a row, if it is shown.
     pub fn shown_value(&self, id: &Id) -> Option<&Carried> {
         let row = &self.slots[*self.by_id.get(id)? as usize];

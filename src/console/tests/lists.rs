@@ -1,5 +1,6 @@
 //! Lists by keys alone: filter, matches, marks, sorting, pickers and views.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::style::Modifier;
@@ -9,7 +10,10 @@ use crate::console::model::{CheckColumn, Layer, ScreenId};
 use crate::console::testing::TestConsole;
 use crate::console::theme::Theme;
 use crate::console::view::check_columns_shown;
+use trueup_checks::judgements::CurrentJudgement;
+use trueup_checks::{Cause, CauseObject, Outline};
 use trueup_core::engine::State;
+use trueup_core::world::{ClusterName, Key};
 use trueup_fleet::live::Update;
 
 /// Kubeconfigs whose names contain each other's letters.
@@ -209,6 +213,59 @@ fn a_list_is_filtered_sorted_saved_as_a_view_found_again_and_exported() {
     stage.forget();
     stage.keys("E enter");
     assert!(stage.take_tasks().iter().any(|task| task.starts_with("save")), "the shown rows are written");
+}
+
+/// Three findings of one cause and one of its own.
+fn of_one_cause() -> TestConsole {
+    let mut stage = configs();
+    let key = Key::new(Some("clusters"), "guest-checkout");
+    let cluster = ClusterName::new("mgmt-eu");
+    let object = CauseObject { check: fixtures::COPIES, cluster, kind: "HostedCluster", key };
+    let cause = Cause { object, effect: "orphans", reason: "provider ext-auth removed".into(), written: None };
+    let outline = Some(Arc::new(Outline::default().with_cause(Some(cause))));
+    let row = |name: &&str| {
+        let id = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", name);
+        let held = fixtures::held(State::Extra, "orphan-certain", 60);
+        (id, Some(CurrentJudgement { outline: outline.clone(), ..held }))
+    };
+    stage.data(Update::of(["copy-a", "copy-b", "copy-c"].iter().map(row)));
+    stage.forget();
+    stage
+}
+
+#[test]
+fn findings_of_one_cause_are_a_group_that_is_planned_and_marked_as_a_whole() {
+    let mut stage = of_one_cause();
+    let screen = stage.draw(120, 40);
+    assert!(screen.contains("by cause") && screen.contains("⊟ 3 orphans: "), "{screen}");
+    assert!(screen.contains("16 of 17"), "headings are not counted: {screen}");
+    stage.keys("/ns:openshift-config enter home");
+    while stage.model.subject().is_some() {
+        stage.keys("j");
+    }
+    stage.keys("r");
+    assert_eq!(plans(&mut stage), ["plan copy-a copy-b copy-c"]);
+    let screen = stage.keys("enter").draw(120, 40);
+    assert!(screen.contains("⊞ 3 orphans: ") && !screen.contains("copy-b"), "{screen}");
+    assert!(screen.contains("16 of 17"), "findings of a closed group are counted: {screen}");
+    let screen = stage.keys("space").draw(120, 40);
+    assert!(screen.contains("3 marked"), "{screen}");
+    stage.keys("r");
+    assert_eq!(plans(&mut stage), ["plan copy-a copy-b copy-c"], "a closed group is not hidden by the filter");
+    let screen = stage.keys("z").draw(120, 40);
+    assert!(!screen.contains("3 orphans") && screen.contains("copy-b"), "{screen}");
+}
+
+#[test]
+fn a_group_is_not_shown_where_the_best_match_or_another_column_is_first() {
+    let mut stage = of_one_cause();
+    stage.draw(120, 40);
+    for keys in ["/copy enter", "esc s n", "-"] {
+        let screen = stage.keys(keys).draw(120, 40);
+        assert!(!screen.contains("3 orphans") && screen.contains("copy-b"), "{keys}: {screen}");
+    }
+    let screen = stage.keys("s s").draw(120, 40);
+    assert!(screen.contains("3 orphans"), "{screen}");
 }
 
 #[test]

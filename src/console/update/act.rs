@@ -74,6 +74,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Sort => lists::open_sort(model),
         Action::SortReverse => lists::reverse(model),
         Action::ShowMatches => lists::toggle_matches(model),
+        Action::GroupByCause => lists::toggle_grouping(model),
         Action::SaveView => lists::open_save_view(model),
         Action::ViewObject => object(model, ObjectTab::Yaml),
         Action::Events => object(model, ObjectTab::Events),
@@ -207,7 +208,7 @@ fn open(model: &mut Model) -> Effects {
                 None => Effects::default(),
             }
         }
-        ScreenId::Check(_) => moving::pane(model, Pane::Detail),
+        ScreenId::Check(_) => lists::toggle_group(model).unwrap_or_else(|| moving::pane(model, Pane::Detail)),
         ScreenId::Plan => lists::include_left_out(model).unwrap_or_else(|| moving::pane(model, Pane::Detail)),
         ScreenId::Expiry => open_expiring(model),
         ScreenId::Activity if model.activity.cursor().is_some() => {

@@ -3,6 +3,7 @@
 //! Elsewhere: cursor and marks (`moving`); the filter prompt and pickers (`layers`, `palette`).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::SignedDuration;
 
@@ -117,10 +118,11 @@ fn sort(model: &mut Model, by: impl Fn(CheckColumn, Direction) -> (CheckColumn, 
     let ScreenId::Check(place) = model.screen() else {
         return say(model, "this list cannot be sorted");
     };
+    let now = model.now;
     let Model { checks, findings, fleet, .. } = model;
     let Some(check) = checks.get_mut(place) else { return Effects::default() };
     let (column, direction) = by(check.sort, check.order.direction());
-    check.sort_by(column, direction, findings, fleet);
+    check.sort_by(column, direction, (findings, fleet), now);
     Effects::redraw()
 }
 
@@ -142,6 +144,31 @@ pub fn toggle_matches(model: &mut Model) -> Effects {
     };
     check.show_matches(matches, |id| fleet.class_of(&id.cluster), now);
     Effects::redraw()
+}
+
+/// Groups the findings by cause, or lists them one by one.
+pub fn toggle_grouping(model: &mut Model) -> Effects {
+    let ScreenId::Check(place) = model.screen() else {
+        return say(model, "this list has no groups");
+    };
+    let now = model.now;
+    let Model { checks, findings, fleet, .. } = model;
+    if let Some(check) = checks.get_mut(place) {
+        check.toggle_grouping(findings, fleet, now);
+    }
+    Effects::redraw()
+}
+
+/// Opens or closes the group at the cursor, if there is one.
+pub fn toggle_group(model: &mut Model) -> Option<Effects> {
+    let ScreenId::Check(place) = model.screen() else { return None };
+    let now = model.now;
+    let Model { checks, fleet, .. } = model;
+    let check = checks.get_mut(place)?;
+    check.list.hold(&check.order);
+    let head = check.list.cursor().filter(|id| check.grouped().is_head(id))?.clone();
+    check.toggle_group(&head, fleet, now);
+    Some(Effects::redraw())
 }
 
 /// Asks for the name of a view with the screen and filter of now.
@@ -189,11 +216,13 @@ pub fn marked(model: &mut Model) -> Option<Marked> {
     let check = model.check_mut()?;
     check.list.hold(&check.order);
     let marks = check.list.marks();
+    let owned = |ids: BTreeSet<Arc<SubjectId>>| ids.into_iter().map(|id| (*id).clone()).collect();
     if marks.is_empty() {
-        let subjects = check.list.cursor().map(|id| (**id).clone()).into_iter().collect();
+        let subjects = owned(check.without_heads(check.list.cursor().into_iter()));
         return Some(Marked::Chosen { subjects, left_out: None });
     }
-    let (shown, hidden): (Vec<_>, Vec<_>) = marks.iter().partition(|id| check.order.position(id).is_some());
+    let marks = check.without_heads(marks.iter());
+    let (shown, hidden): (Vec<_>, Vec<_>) = marks.iter().partition(|id| check.is_shown(id));
     if shown.is_empty() {
         return Some(Marked::AllHidden(hidden.len()));
     }

@@ -18,9 +18,10 @@ use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::kind::short_kind;
 use crate::console::layout::Layout;
-use crate::console::model::{CheckColumn, CheckSheet, Model, Pane, listed_name, listed_namespace};
+use crate::console::model::{CheckColumn, CheckSheet, Fold, Model, Pane, listed_name, listed_namespace};
 use crate::console::table::{Cell, Cut, RowStyle, TableView, Tone, display_width, shorten};
 use crate::console::theme::{Glyphs, Role};
+use trueup_checks::causes::CauseGroup;
 use trueup_core::engine::{SubjectId, Verb};
 use trueup_core::world::{Cluster, Link};
 
@@ -38,6 +39,9 @@ pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Pa
     }
     let held = if model.pane == Pane::List { Keys::Keys } else { Keys::Waits };
     let mut title = Line::of(check.description.title, Role::Title);
+    if check.shows_groups() {
+        title = title.and(format!(" {} by cause", painter.glyphs().separator), Role::Muted);
+    }
     if let Some(cluster) = check.only_cluster() {
         let class = model.fleet.class_of(cluster);
         let separator = painter.glyphs().separator;
@@ -81,16 +85,15 @@ fn counted(
     painter: &Painter<'_>,
 ) -> Line {
     let separator = painter.glyphs().separator;
-    let count = format!("{} of {}", check.order.shown(), check.order.total());
+    let count = format!("{} of {}", check.findings_shown(), check.findings_total());
     let mut line = Line::of("", Role::Muted);
     if columns.hidden() > 0 {
         let word = if columns.hidden() == 1 { "column" } else { "columns" };
         line = line.and(format!(" {separator} +{} {word}", columns.hidden()), Role::Muted);
     }
-    let marks = check.list.marks().len();
-    if marks > 0 {
-        let all_shown = check.order.shown() == check.order.total();
-        let hidden = if all_shown { 0 } else { check.list.marks_hidden(&check.order) };
+    if !check.list.marks().is_empty() {
+        let marked = check.without_heads(check.list.marks().iter());
+        let (marks, hidden) = (marked.len(), marked.iter().filter(|id| !check.is_shown(id)).count());
         let note = if hidden > 0 { format!("{marks} marked, {hidden} hidden") } else { format!("{marks} marked") };
         line = line.and(format!(" {separator} "), Role::Muted).and(note, Role::Mark);
     }
@@ -196,7 +199,10 @@ fn row_texts<'m>(
 ) -> Vec<RowTexts<'m>> {
     let glyphs = painter.appearance.table_glyphs();
     let branches = branches(model, check, window, painter.glyphs());
-    let names: Vec<Cow<'m, str>> = visible.iter().map(|id| listed_name(id)).collect();
+    // A heading has no name to be shortened.
+    let is_head = |id: &SubjectId| check.grouped().is_head(id);
+    let name_of = |id: &'m SubjectId| if is_head(id) { Cow::Borrowed("") } else { listed_name(id) };
+    let names: Vec<Cow<'m, str>> = visible.iter().map(|id| name_of(id)).collect();
     let width = columns.width(CheckColumn::Name).unwrap_or_default();
     let asked: Vec<(&str, usize)> = names
         .iter()
@@ -206,7 +212,8 @@ fn row_texts<'m>(
     let shown: Vec<String> = shorten(&asked, glyphs).into_iter().map(Cow::into_owned).collect();
     let column = |column: CheckColumn, of: fn(&'m SubjectId) -> &'m str, reserved: usize| {
         let width = columns.width(column).unwrap_or_default().saturating_sub(reserved);
-        let asked: Vec<(&'m str, usize)> = visible.iter().map(|id| (of(id), width)).collect();
+        let text = |id: &'m SubjectId| if is_head(id) { "" } else { of(id) };
+        let asked: Vec<(&'m str, usize)> = visible.iter().map(|id| (text(id), width)).collect();
         shorten(&asked, glyphs)
     };
     let namespaces = column(CheckColumn::Namespace, listed_namespace, 0);
@@ -228,6 +235,9 @@ fn row<'m>(
     columns: &CheckColumns,
     painter: &mut Painter<'_>,
 ) -> Option<Row<'m>> {
+    if let Some(group) = check.grouped().of_head(id) {
+        return Some(heading(model, check, (id, group), columns, painter));
+    }
     let held = model.findings.get(id)?;
     let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
     let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
@@ -262,8 +272,44 @@ fn row<'m>(
         });
     }
     let tone = if ghost == Some(Verb::Delete) { Tone::Doomed } else { Tone::Plain };
-    let style = RowStyle { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
+    let in_marked = check.grouped().head_of(id).is_some_and(|head| check.list.is_marked(head));
+    let marked = in_marked || check.list.is_marked(id);
+    let style = RowStyle { cursor: check.list.cursor() == Some(id), marked, tone };
     Some(Row { cells, style })
+}
+
+/// `− ⊟ 12 orphans: HostedCluster guest-checkout edited 19:34:02 by hypershift-cli, oidcProviders 3 → 1`
+fn heading<'m>(
+    model: &'m Model,
+    check: &CheckSheet,
+    (id, group): (&Arc<SubjectId>, &CauseGroup),
+    columns: &CheckColumns,
+    painter: &Painter<'_>,
+) -> Row<'m> {
+    let glyphs = painter.glyphs();
+    let sign = match check.grouped().fold(id) {
+        Fold::Open => glyphs.group_open,
+        Fold::Closed => glyphs.group_closed,
+    };
+    let sentence = group.sentence(&model.group_words());
+    let cells = columns.which.iter().map(|column| match column {
+        CheckColumn::State => Cell::text(glyphs.state(group.state), painter.style(Role::from(group.state))),
+        CheckColumn::Name => {
+            let sign = (Cow::Borrowed(sign), painter.style(Role::Accent));
+            let sentence = (Cow::Owned(format!(" {sentence}")), painter.style(Role::Title));
+            Cell::pieces(vec![sign, sentence], Cut::End).spanning()
+        }
+        CheckColumn::Kind
+        | CheckColumn::Namespace
+        | CheckColumn::Cluster
+        | CheckColumn::Class
+        | CheckColumn::Verdict
+        | CheckColumn::Since
+        | CheckColumn::Own(_) => Cell::empty(),
+    });
+    let style =
+        RowStyle { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone: Tone::Plain };
+    Row { cells: cells.collect(), style }
 }
 
 /// Tree branches of each row of a window; empty without a tree.

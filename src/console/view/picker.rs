@@ -124,7 +124,7 @@ fn keys_line(model: &Model, submit: &str, cancel: &str) -> Line {
 /// Draws the number of shown rows and the keys at the right; returns the space left for typing.
 fn beside_count(model: &Model, area: Rect, painter: &mut Painter<'_>) -> Rect {
     let (shown, total) = match model.check() {
-        Some(check) => (check.order.shown(), check.order.total()),
+        Some(check) => (check.findings_shown(), check.findings_total()),
         None => (model.fleet.order.shown(), model.fleet.total()),
     };
     let separator = painter.glyphs().separator;
