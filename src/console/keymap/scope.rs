@@ -1,8 +1,8 @@
 //! Scopes of key bindings.
 
 use Scope::{
-    Activity, Approval, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
-    Wall,
+    Activity, Approval, Confirm, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker,
+    Plan, Plugin, Wall,
 };
 
 /// The part of the screen that receives keys.
@@ -28,12 +28,14 @@ pub enum Scope {
     /// The question about a credential plugin.
     Plugin,
     Wall,
+    /// A question that is answered with yes or no.
+    Confirm,
 }
 
 impl Scope {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Expiry, Help, Palette, Filter, Picker,
-        Plugin, Wall,
+        Plugin, Wall, Confirm,
     ];
 
     /// Name in the key file.
@@ -55,6 +57,7 @@ impl Scope {
             Picker => "picker",
             Plugin => "plugin",
             Wall => "wall",
+            Confirm => "confirm",
         }
     }
 
@@ -77,6 +80,7 @@ impl Scope {
             Picker => "Pickers",
             Plugin => "Credential plugin",
             Wall => "Wall",
+            Confirm => "Questions",
         }
     }
 
@@ -88,7 +92,8 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Wall => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Wall
+            | Confirm => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariants: pure. The same model and event give the same model and effects.
 
+mod accept;
 mod act;
 mod data;
 mod export;
@@ -13,6 +14,7 @@ mod moving;
 mod palette;
 mod repair;
 mod replies;
+mod writes;
 
 use super::effect::Effects;
 use super::event::{Event, Focus, What};

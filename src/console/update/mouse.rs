@@ -37,7 +37,9 @@ fn click(model: &mut Model, hit: Option<Hit>) -> Effects {
         // A click outside a layer closes it; a click on it does nothing.
         (Some(Hit::Layer), true) => Effects::default(),
         // What needs a confirmation is confirmed by keys.
-        (Some(Hit::Hint(action)), true) if !matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_))) => {
+        (Some(Hit::Hint(action)), true)
+            if !matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_) | Layer::Confirm(_))) =>
+        {
             layers::act(model, action)
         }
         (Some(Hit::Hint(action)), false) => act::act(model, action),

@@ -137,6 +137,7 @@ pub fn choose(model: &mut Model) -> Effects {
             | Layer::Prompt(_)
             | Layer::Approval(_)
             | Layer::Plugin(_)
+            | Layer::Confirm(_)
             | Layer::Wall,
         )
         | None => None,
