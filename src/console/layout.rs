@@ -19,6 +19,13 @@ const BELOW_FROM: u16 = 100;
 pub const SPLIT: u16 = 55;
 /// Range of the divider.
 const SPLIT_RANGE: (u16, u16) = (25, 75);
+/// From this height of the body, Fleet has the news below the selected cluster.
+const NEWS_FROM: u16 = 30;
+/// Share of the news, in percent.
+const NEWS_SHARE: u16 = 30;
+/// Lines about the selected cluster, on a high and on a low screen.
+const CLUSTER_LINES: u16 = 6;
+const CLUSTER_LINES_LOW: u16 = 4;
 /// The title rule of a pane.
 pub const RULE: u16 = 1;
 
@@ -31,6 +38,8 @@ pub struct Layout {
     pub main: Rect,
     /// The detail, when there is space for both.
     pub detail: Option<Rect>,
+    /// A third pane below, on a high screen of the fleet.
+    pub news: Option<Rect>,
     pub hints: Rect,
 }
 
@@ -43,6 +52,8 @@ pub enum Body {
     ListAndDetail,
     /// A list above a second pane at any width; the second has this many percent.
     Stacked(u16),
+    /// The clusters, the selected one, and the news where there is space.
+    Fleet,
 }
 
 impl Layout {
@@ -55,12 +66,19 @@ impl Layout {
             let none = Rect { height: 0, ..area };
             let main = Rect { height: area.height - 1, ..area };
             let hints = Rect { y: area.y + area.height - 1, height: 1, ..area };
-            return Some(Self { header: none, tabs: none, main, detail: None, hints });
+            return Some(Self { header: none, tabs: none, main, detail: None, news: None, hints });
         }
         let line = |y: u16| Rect { x: area.x, y: area.y + y, width: area.width, height: 1 };
         let whole = Rect { x: area.x, y: area.y + 2, width: area.width, height: area.height - 3 };
         let (main, detail) = divided(whole, body, split.clamp(SPLIT_RANGE.0, SPLIT_RANGE.1));
-        Some(Self { header: line(0), tabs: line(1), main, detail, hints: line(area.height - 1) })
+        let (detail, news) = match (body, detail) {
+            (Body::Fleet, Some(below)) if whole.height >= NEWS_FROM => {
+                let (cluster, news) = cut(below, CLUSTER_LINES + RULE);
+                (Some(cluster), Some(news))
+            }
+            (Body::Fleet | Body::Whole | Body::ListAndDetail | Body::Stacked(_), detail) => (detail, None),
+        };
+        Some(Self { header: line(0), tabs: line(1), main, detail, news, hints: line(area.height - 1) })
     }
 
     /// Rows of a list with a header line.
@@ -68,9 +86,9 @@ impl Layout {
         usize::from(self.main.height.saturating_sub(RULE + 1))
     }
 
-    /// Lines of text in the detail.
+    /// Lines of text in the pane that scrolls.
     pub fn detail_lines(&self) -> usize {
-        usize::from(self.detail.unwrap_or(self.main).height.saturating_sub(RULE))
+        usize::from(self.news.or(self.detail).unwrap_or(self.main).height.saturating_sub(RULE))
     }
 }
 
@@ -95,13 +113,24 @@ fn divided(whole: Rect, body: Body, split: u16) -> (Rect, Option<Rect>) {
         Body::ListAndDetail if whole.width >= BELOW_FROM => stacked(whole, 100 - split),
         Body::ListAndDetail => (whole, None),
         Body::Stacked(below) => stacked(whole, below),
+        Body::Fleet => {
+            let news = if whole.height >= NEWS_FROM { share(whole.height, NEWS_SHARE) } else { 0 };
+            let cluster = if whole.height >= NEWS_FROM { CLUSTER_LINES } else { CLUSTER_LINES_LOW };
+            let (list, below) = cut(whole, whole.height - (cluster + RULE + news));
+            (list, Some(below))
+        }
     }
 }
 
+/// The first lines of an area, and the others.
+fn cut(area: Rect, lines: u16) -> (Rect, Rect) {
+    let lines = lines.min(area.height);
+    (Rect { height: lines, ..area }, Rect { y: area.y + lines, height: area.height - lines, ..area })
+}
+
 fn stacked(whole: Rect, below: u16) -> (Rect, Option<Rect>) {
-    let height = whole.height - share(whole.height, below);
-    let lower = Rect { y: whole.y + height, height: whole.height - height, ..whole };
-    (Rect { height, ..whole }, Some(lower))
+    let (upper, lower) = cut(whole, whole.height - share(whole.height, below));
+    (upper, Some(lower))
 }
 
 fn share(of: u16, percent: u16) -> u16 {
@@ -132,12 +161,15 @@ mod tests {
 
     #[test]
     fn the_areas_cover_the_screen() {
-        for body in [Body::Whole, Body::ListAndDetail, Body::Stacked(40)] {
+        for body in [Body::Whole, Body::ListAndDetail, Body::Stacked(40), Body::Fleet] {
             for width in WIDTH_MIN..220 {
                 let area = Rect::new(0, 0, width, 40);
                 let layout = Layout::of(area, body, SPLIT).unwrap();
                 let cells = |rect: Rect| u32::from(rect.width) * u32::from(rect.height);
-                let parts = [layout.header, layout.tabs, layout.main, layout.hints].into_iter().chain(layout.detail);
+                let parts = [layout.header, layout.tabs, layout.main, layout.hints]
+                    .into_iter()
+                    .chain(layout.detail)
+                    .chain(layout.news);
                 assert_eq!(parts.map(cells).sum::<u32>(), cells(area), "{body:?} {width}");
             }
         }

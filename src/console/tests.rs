@@ -6,6 +6,7 @@ mod checks;
 pub mod fixtures;
 mod hints;
 mod invariants;
+mod journeys;
 mod key_names;
 mod lists;
 mod mouse;

@@ -74,7 +74,7 @@ fn many_resizes_end_in_the_last_size() {
     demo.pty.resize(80, 24);
     demo.pty.wait_for("the fleet on 80 columns", |screen| {
         let first = screen.rows(0, 80).nth(2).unwrap_or_default();
-        first.starts_with("━━ Clusters ━") && first.trim_end().ends_with('━')
+        first.starts_with("━━ Fleet · worst first ━") && first.trim_end().ends_with('━')
     });
     demo.quit();
 }

@@ -78,9 +78,9 @@ impl Palette {
 impl Palette {
     /// The palette of a theme's screen: its own ground and text where it has exact ones, else those of a dark terminal.
     pub fn of(theme: &Theme) -> Self {
-        let exact = |color: Option<Color>| match color {
-            Some(Color::Rgb(red, green, blue)) => Some([red, green, blue]),
-            _ => None,
+        let exact = |color: Option<Color>| {
+            let Some(Color::Rgb(red, green, blue)) = color else { return None };
+            Some([red, green, blue])
         };
         let style = theme.style(Role::Text);
         let (Some(text), Some(background)) = (exact(style.fg), exact(style.bg)) else { return Self::DARK };

@@ -14,6 +14,8 @@ use trueup_core::engine::State;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fields<'a> {
     pub state: Option<State>,
+    /// Further states of a row that stands for several findings.
+    pub also: &'a [State],
     pub domain: &'a str,
     pub cluster: &'a str,
     pub class: &'a str,
@@ -95,7 +97,7 @@ impl Filter {
         self.terms.iter().all(|term| {
             let holds = match &term.test {
                 Test::Word(_) | Test::Fuzzy(_) | Test::Contains(_) => return true,
-                Test::State(states) => fields.state.is_some_and(|state| states.contains(&state)),
+                Test::State(states) => fields.state.iter().chain(fields.also).any(|state| states.contains(state)),
                 Test::Field(field, values) => field_holds(*field, values, fields, small),
                 Test::Older(span) => age(fields, now).is_some_and(|age| age > signed(*span)),
                 Test::Younger(span) => age(fields, now).is_some_and(|age| age < signed(*span)),

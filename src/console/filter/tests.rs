@@ -11,6 +11,7 @@ const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 fn secret() -> Fields<'static> {
     Fields {
         state: Some(State::Extra),
+        also: &[],
         domain: "hosted-oidc",
         cluster: "eu-west-1",
         class: "prod",
@@ -265,6 +266,7 @@ proptest! {
     #[test]
     fn an_excluded_term_shows_exactly_what_it_hides_without_exclusion(term in term(), (texts, state, seconds) in fields()) {
         let fields = Fields {
+            also: &[],
             state,
             domain: texts[0],
             cluster: texts[1],

@@ -96,6 +96,7 @@ actions! {
     GoPlan "go-plan" Going "plan" "Go to the open plan";
     GoActivity "go-activity" Going "activity" "Go to running and past applies";
     GoLogs "go-logs" Going "logs" "Go to the log of trueup";
+    Wall "wall" Going "wall" "Show or leave the wall: totals, worst clusters, apply, next expiries and news";
     GoExpiry "go-expiry" Going "expiry" "Show when credentials and certificates end";
     Clusters "clusters" Going "clusters" "Choose a cluster";
     Views "views" Going "views" "Choose a saved view";
@@ -113,6 +114,7 @@ actions! {
     ShowMatches "show-matches" Choosing "show matches" "Show or hide the rows that match what is expected";
     GroupByCause "group-by-cause" Choosing "group" "Group findings by cause, or list all rows";
     SaveView "save-view" Choosing "save view" "Save the screen and its filter as a view";
+
 
     ViewObject "view-object" Looking "yaml" "Show the object as YAML, secrets masked";
     Reveal "reveal" Looking "reveal" "Show or mask values of an object that look like a credential; never those of a Secret";

@@ -2,7 +2,7 @@
 
 use Scope::{
     Activity, Approval, Confirm, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker,
-    Plan, Plugin,
+    Plan, Plugin, Wall,
 };
 
 /// The part of the screen that receives keys.
@@ -27,14 +27,15 @@ pub enum Scope {
     Picker,
     /// The question about a credential plugin.
     Plugin,
+    Wall,
     /// A question that is answered with yes or no.
     Confirm,
 }
 
 impl Scope {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Expiry, Help, Palette, Filter, Picker,
-        Plugin, Confirm,
+        Plugin, Wall, Confirm,
     ];
 
     /// Name in the key file.
@@ -55,6 +56,7 @@ impl Scope {
             Filter => "filter",
             Picker => "picker",
             Plugin => "plugin",
+            Wall => "wall",
             Confirm => "confirm",
         }
     }
@@ -77,6 +79,7 @@ impl Scope {
             Filter => "Filter",
             Picker => "Pickers",
             Plugin => "Credential plugin",
+            Wall => "Wall",
             Confirm => "Questions",
         }
     }
@@ -89,9 +92,8 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Confirm => {
-                false
-            }
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Wall
+            | Confirm => false,
         }
     }
 }

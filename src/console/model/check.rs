@@ -427,6 +427,7 @@ impl Asked<'_> {
         }
         let fields = Fields {
             state: Some(held.judgement.state),
+            also: &[],
             domain: id.domain.0,
             cluster: id.cluster.as_str(),
             class: class.as_str(),

@@ -18,6 +18,8 @@ use super::findings::shown_name;
 const LINES_MAX: usize = 500;
 /// Columns of the sparkline, each five minutes of the last hour.
 pub const COLUMNS: usize = 12;
+/// The name under which the differences of the whole fleet are noted. No cluster has an empty name.
+pub const FLEET_DRIFT: &str = "";
 const MINUTES_PER_COLUMN: i64 = 5;
 const MINUTE: i64 = 60;
 /// Minutes of counts that are kept: one hour.

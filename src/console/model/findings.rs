@@ -59,6 +59,13 @@ impl StateCounts {
         self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
     }
 
+    #[cfg(test)]
+    pub fn of_states(counts: &[(State, u32)]) -> Self {
+        let mut all = Self::default();
+        counts.iter().for_each(|(state, count)| all.0[*state as usize] = *count);
+        all
+    }
+
     fn count(&mut self, state: State) {
         self.0[state as usize] += 1;
     }

@@ -1,15 +1,22 @@
-//! The fleet's list: clusters, with guests below their management cluster.
+//! The fleet: its clusters and accounts, and the list of them, the worst first.
+//!
+//! Invariants: a change moves the row of its cluster and visits no other. What is as expected is hidden, unless the user
+//! asks for it or filters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::links::Links;
-use crate::console::table::ListState;
+use super::findings::StateCounts;
+use super::fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
+use super::links::{LinkKind, Links};
+use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
+use crate::console::table::{Direction, ListState, Membership, Order};
+use trueup_core::engine::State;
 use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, Link, RiskClass};
 use trueup_fleet::live::UnreadLists;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FleetSheet {
     clusters: BTreeMap<ClusterName, Cluster>,
     /// Clocks that differ too much from the local one.
@@ -17,36 +24,26 @@ pub struct FleetSheet {
     /// Lists of live clusters that could not be read.
     unread: BTreeMap<ClusterName, UnreadLists>,
     links: Links,
-    /// In list order, filtered.
-    rows: Vec<FleetRow>,
-    names: Vec<ClusterName>,
-    order: RowOrder,
-    pub list: ListState<ClusterName>,
+    pub order: Order<FleetKey, ClusterName, FleetSummary>,
+    summaries: BTreeMap<ClusterName, FleetSummary>,
+    /// The clusters that are not as expected, the worst first, however the list is sorted.
+    worst: BTreeSet<(FleetKey, ClusterName)>,
+    /// Number of clusters that are as expected.
+    expected: usize,
+    pub list: ListState<ClusterName, FleetKey>,
+    sort: FleetColumn,
+    shows_expected: bool,
     pub filter_text: String,
+    filter: Filter,
+    pub filter_problem: Option<FilterProblem>,
+    scratch: Scratch,
 }
 
-/// Whether the rows have to be arranged again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum RowOrder {
-    #[default]
-    Current,
-    /// A cluster came, went, or belongs elsewhere.
-    Outdated,
-}
-
-/// A cluster's position in the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FleetRow {
-    pub name: ClusterName,
-    pub hangs: Hangs,
-}
-
-/// Relation of a row to the tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hangs {
-    Root,
-    Between,
-    Last,
+/// What is known of a cluster besides its link.
+pub struct FleetFacts {
+    pub counts: StateCounts,
+    pub since: Option<Timestamp>,
+    pub what: Box<str>,
 }
 
 impl FleetSheet {
@@ -62,13 +59,29 @@ impl FleetSheet {
         self.clusters.len()
     }
 
-    pub fn rows(&self) -> &[FleetRow] {
-        &self.rows
+    /// What is wrong in a cluster.
+    pub fn summary(&self, name: &ClusterName) -> Option<&FleetSummary> {
+        self.summaries.get(name)
     }
 
-    /// The list state and its rows.
-    pub fn list_and_rows(&mut self) -> (&mut ListState<ClusterName>, &[ClusterName]) {
-        (&mut self.list, &self.names)
+    /// The clusters that are not as expected, the worst first.
+    pub fn worst(&self) -> impl Iterator<Item = &ClusterName> {
+        self.worst.iter().map(|(_, name)| name)
+    }
+
+    /// Number of clusters that are as expected.
+    pub fn expected(&self) -> usize {
+        self.expected
+    }
+
+    /// Whether clusters that are as expected are hidden now.
+    pub fn hides_expected(&self) -> bool {
+        !self.shows_expected && self.filter_text.is_empty()
+    }
+
+    /// The sorted column.
+    pub fn sort(&self) -> FleetColumn {
+        self.sort
     }
 
     /// The class of a cluster; an unknown cluster is prod.
@@ -76,17 +89,14 @@ impl FleetSheet {
         self.clusters.get(name).map_or_else(RiskClass::default, |cluster| cluster.class)
     }
 
-    /// Takes in a cluster, or that it left.
+    /// The guests of a cluster.
+    pub fn guests_of<'s>(&'s self, host: &'s ClusterName) -> impl Iterator<Item = &'s ClusterName> {
+        let hosted = self.summaries.iter().filter(move |(_, summary)| summary.host.as_ref() == Some(host));
+        hosted.map(|(name, _)| name)
+    }
+
     pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>, now: Timestamp) {
         self.links.put(&name, cluster.as_ref(), self.unread.contains_key(&name), now);
-        let moves = match (self.clusters.get(&name), &cluster) {
-            (Some(before), Some(after)) => is_moved(before, after),
-            (None, None) => false,
-            (Some(_), None) | (None, Some(_)) => true,
-        };
-        if moves {
-            self.order = RowOrder::Outdated;
-        }
         match cluster {
             Some(cluster) => self.clusters.insert(name, cluster),
             None => self.clusters.remove(&name),
@@ -125,142 +135,194 @@ impl FleetSheet {
         &self.clocks
     }
 
-    /// Shows only clusters with all of these words in their name, class or source.
-    pub fn filter_by(&mut self, text: &str) {
-        self.filter_text = text.to_owned();
-        self.arrange();
-    }
-
-    /// Sorts the rows again where clusters came, went or moved. Links change far more often, and move nothing.
-    pub fn follow_moves(&mut self) {
-        if self.order == RowOrder::Outdated {
-            self.arrange();
+    /// Sums a cluster up again, and moves its row.
+    pub fn sum_up(&mut self, name: &ClusterName, facts: FleetFacts, now: Timestamp) {
+        if let Some(before) = self.summaries.get(name) {
+            self.expected -= usize::from(before.is_expected());
+            self.worst.remove(&(before.key(name, FleetColumn::Worst), name.clone()));
         }
-    }
-
-    /// Sorts the rows: each cluster, then its guests; local files last.
-    fn arrange(&mut self) {
-        self.order = RowOrder::Current;
-        #[cfg(test)]
-        ARRANGED.set(ARRANGED.get() + 1);
-        let host = |cluster: &Cluster| {
-            let by = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
-            by.filter(|by| self.clusters.contains_key(by) && *by != cluster.name)
+        let Some(cluster) = self.clusters.get(name) else {
+            self.summaries.remove(name);
+            self.order.remove(name);
+            return;
         };
-        let mut guests: BTreeMap<ClusterName, Vec<&Cluster>> = BTreeMap::new();
-        let mut roots = Vec::new();
-        for cluster in self.clusters.values() {
-            match host(cluster) {
-                Some(by) => guests.entry(by).or_default().push(cluster),
-                None => roots.push(cluster),
+        let link = LinkKind::of(&cluster.link, self.unread.contains_key(name));
+        let FleetFacts { counts, since, what } = facts;
+        let host = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
+        let group = match &cluster.source {
+            ClusterSource::Local => FleetGroup::Local,
+            ClusterSource::Cloud { .. } => FleetGroup::Account,
+            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Snapshot => {
+                FleetGroup::Cluster
             }
+        };
+        let host = host.filter(|by| by != name && self.clusters.contains_key(by));
+        let mut summary = FleetSummary { counts, link, class: cluster.class, group, host, since, what };
+        if summary.lacks_data() {
+            summary.since = self.links.since(name);
         }
-        // Clusters first, then accounts, then local kubeconfig files.
-        roots.sort_by_key(|member| (member.source == ClusterSource::Local, member.source.is_account()));
-        let mut rows = Vec::new();
-        for root in roots {
-            let shown: Vec<&&Cluster> =
-                guests.get(&root.name).into_iter().flatten().filter(|guest| self.fits(guest)).collect();
-            if !shown.is_empty() || self.fits(root) {
-                rows.push(FleetRow { name: root.name.clone(), hangs: Hangs::Root });
-            }
-            let last = shown.len().saturating_sub(1);
-            for (place, guest) in shown.into_iter().enumerate() {
-                let hangs = if place == last { Hangs::Last } else { Hangs::Between };
-                rows.push(FleetRow { name: guest.name.clone(), hangs });
-            }
+        match summary.is_expected() {
+            true => self.expected += 1,
+            false => _ = self.worst.insert((summary.key(name, FleetColumn::Worst), name.clone())),
         }
-        self.names = rows.iter().map(|row| row.name.clone()).collect();
-        self.rows = rows;
+        let shown = membership(&self.filter, !self.hides_expected(), name, &summary, now, &mut self.scratch);
+        self.order.put(name, summary.key(name, self.sort), summary.clone(), shown);
+        self.summaries.insert(name.clone(), summary);
+    }
+
+    /// Shows only the clusters that match. An invalid filter leaves the rows unchanged and sets the problem.
+    pub fn filter_by(&mut self, text: &str, now: Timestamp) {
+        self.filter_text = text.to_owned();
+        match Filter::parse(text) {
+            Ok(filter) => {
+                self.filter_problem = None;
+                self.filter = filter;
+                self.refilter(now);
+            }
+            Err(problem) => self.filter_problem = Some(problem),
+        }
+    }
+
+    /// Shows or hides the clusters that are as expected.
+    pub fn toggle_expected(&mut self, now: Timestamp) {
+        self.shows_expected = !self.shows_expected;
+        self.refilter(now);
+    }
+
+    fn refilter(&mut self, now: Timestamp) {
+        let shows_expected = !self.hides_expected();
+        let (filter, scratch) = (&self.filter, &mut self.scratch);
+        self.order.refilter_by(|name, summary| membership(filter, shows_expected, name, summary, now, scratch));
+    }
+
+    /// Sorts by another column.
+    pub fn sort_by(&mut self, column: FleetColumn, direction: Direction) {
+        self.sort = column;
+        self.order.set_direction(direction);
+        self.order.resort_by(|name, summary| summary.key(name, column));
+    }
+
+    /// Whether guests are shown below their cluster.
+    pub fn shows_tree(&self) -> bool {
+        self.sort == FleetColumn::Cluster && self.order.direction() == Direction::Ascending
     }
 
     pub fn settle(&mut self, height: usize) {
-        self.list.apply(self.names.as_slice(), height);
+        self.list.apply(&self.order, height);
     }
 
     /// The selected cluster.
     pub fn cursor(&self) -> Option<&Cluster> {
         self.clusters.get(self.list.cursor()?)
     }
+}
 
-    fn fits(&self, cluster: &Cluster) -> bool {
-        let text = format!("{} {} {}", cluster.name, cluster.class.as_str(), cluster.source.as_str()).to_lowercase();
-        self.filter_text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+fn membership(
+    filter: &Filter,
+    shows_expected: bool,
+    name: &ClusterName,
+    summary: &FleetSummary,
+    now: Timestamp,
+    scratch: &mut Scratch,
+) -> Membership {
+    if summary.is_expected() && !shows_expected {
+        return Membership::Hidden;
     }
-}
-
-/// Whether a cluster has another row than before: everything that the order of the rows and the filter look at.
-fn is_moved(before: &Cluster, after: &Cluster) -> bool {
-    let Cluster { name: _, class, source, hosted_by, link: _, identity: _, served: _ } = before;
-    *class != after.class || *source != after.source || *hosted_by != after.hosted_by
-}
-
-#[cfg(test)]
-thread_local! {
-    /// How often the rows were arranged.
-    static ARRANGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    let states = summary.states();
+    let fields = Fields {
+        state: states.first().copied().or((!summary.lacks_data()).then_some(State::Match)),
+        also: states.get(1..).unwrap_or_default(),
+        cluster: name.as_str(),
+        class: summary.class.as_str(),
+        verdict: &summary.what,
+        kind: match summary.group {
+            FleetGroup::Cluster if summary.host.is_some() => "guest",
+            FleetGroup::Cluster => "cluster",
+            FleetGroup::Account => "account",
+            FleetGroup::Local => "local",
+        },
+        since: summary.since,
+        ..Fields::default()
+    };
+    if filter.shows(&fields, now, scratch) { Membership::Shown } else { Membership::Hidden }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueup_core::world::{ClusterIdentity, Provider, Served};
+    use crate::console::testing::{TestConsole, now};
+    use trueup_core::world::{Provider, Served};
 
-    #[test]
-    fn rows_are_arranged_when_clusters_come_go_or_move_and_not_for_links() {
-        let mut sheet = FleetSheet::default();
-        let cluster = |number: usize, link: Link| {
-            let name = ClusterName::new(format!("c{number:04}"));
-            let source = ClusterSource::Kubeconfig { context: name.to_string() };
-            let (class, identity, served) =
-                (RiskClass::Dev, ClusterIdentity::default(), Served::Recorded(std::collections::BTreeSet::new()));
-            Cluster { name, class, source, hosted_by: None, link, identity, served }
-        };
-        let mut take = |clusters: Vec<(ClusterName, Option<Cluster>)>| {
-            ARRANGED.set(0);
-            clusters.into_iter().for_each(|(name, cluster)| sheet.put(name, cluster, Timestamp::UNIX_EPOCH));
-            sheet.follow_moves();
-            (ARRANGED.get(), sheet.rows().len())
-        };
-        let all = |link: Link| -> Vec<(ClusterName, Option<Cluster>)> {
-            (0..1_000).map(|number| cluster(number, link.clone())).map(|one| (one.name.clone(), Some(one))).collect()
-        };
-        assert_eq!(take(all(Link::Idle)), (1, 1_000), "they come");
-        assert_eq!(take(all(Link::Connecting)), (0, 1_000), "their links change");
-        let prod = Cluster { class: RiskClass::Prod, ..cluster(7, Link::Connecting) };
-        assert_eq!(
-            take(vec![(prod.name.clone(), Some(prod))]),
-            (1, 1_000),
-            "a filter by class may have another answer"
-        );
-        assert_eq!(take(vec![(ClusterName::new("c0007"), None)]), (1, 999), "one goes");
-        assert_eq!(take(vec![(ClusterName::new("c0007"), None)]), (0, 999), "it is gone already");
+    fn shown(sheet: &FleetSheet) -> Vec<&str> {
+        sheet.order.window(0..usize::MAX).map(ClusterName::as_str).collect()
     }
 
     #[test]
-    fn clusters_sort_before_accounts_and_accounts_before_local_files() {
+    fn sorted_by_name_guests_are_below_their_cluster_and_accounts_and_local_files_last() {
+        let mut stage = TestConsole::full();
         let account = || ClusterSource::Cloud {
             provider: Provider::Ibm,
             account: "a".to_owned(),
             used_from: trueup_core::world::MemberRule::default(),
         };
-        let kubeconfig = |name: &str| ClusterSource::Kubeconfig { context: name.to_owned() };
-        let mut sheet = FleetSheet::default();
-        for (name, source) in [
-            ("a-account", account()),
-            ("a-local", ClusterSource::Local),
-            ("z-cluster", kubeconfig("z-cluster")),
-            ("m-cluster", kubeconfig("m-cluster")),
-        ] {
+        let fleet = &mut stage.model.fleet;
+        for (name, source) in [("a-account", account()), ("a-local", ClusterSource::Local)] {
             let name = ClusterName::new(name);
-            let (class, identity, served) =
-                (RiskClass::Dev, ClusterIdentity::default(), Served::Recorded(std::collections::BTreeSet::new()));
-            let cluster =
-                Cluster { name: name.clone(), class, source, hosted_by: None, link: Link::Idle, identity, served };
-            sheet.put(name, Some(cluster), Timestamp::UNIX_EPOCH);
+            let cluster = fleet.clusters().next().unwrap().clone();
+            let served = Served::Recorded(std::collections::BTreeSet::new());
+            let cluster = Cluster { name: name.clone(), source, hosted_by: None, link: Link::Idle, served, ..cluster };
+            fleet.put(name.clone(), Some(cluster), now());
+            let facts = FleetFacts { counts: StateCounts::default(), since: None, what: "".into() };
+            fleet.sum_up(&name, facts, now());
         }
-        sheet.follow_moves();
-        let rows: Vec<&str> = sheet.rows.iter().map(|row| row.name.as_str()).collect();
-        assert_eq!(rows, ["m-cluster", "z-cluster", "a-account", "a-local"]);
+        fleet.toggle_expected(now());
+        fleet.sort_by(FleetColumn::Cluster, Direction::Ascending);
+        let expected = [
+            "lab",
+            "mgmt-eu",
+            "guest-old",
+            "guest-payments",
+            "guest-search",
+            "mgmt-us",
+            "monday",
+            "spare",
+            "stage-1",
+            "a-account",
+            "a-local",
+        ];
+        assert_eq!(shown(fleet), expected);
+    }
+
+    #[test]
+    fn the_filter_of_the_fleet_is_the_filter_of_every_list() {
+        let mut stage = TestConsole::full();
+        let cases: [(&str, &[&str]); 6] = [
+            ("class:stage", &["stage-1", "monday"]),
+            ("state:extra", &["guest-payments", "mgmt-eu"]),
+            ("!state:extra class:prod", &["mgmt-us", "guest-search"]),
+            ("kind:guest state:error,unknown", &["guest-payments", "guest-old"]),
+            ("cluster:mgmt*", &["mgmt-us", "mgmt-eu"]),
+            ("payments", &["guest-payments"]),
+        ];
+        for (filter, expected) in cases {
+            stage.model.fleet.filter_by(filter, now());
+            assert_eq!(shown(&stage.model.fleet), expected, "filter: {filter}");
+        }
+        stage.model.fleet.filter_by("stat:extra", now());
+        assert!(stage.model.fleet.filter_problem.is_some());
+        assert_eq!(shown(&stage.model.fleet), ["guest-payments"], "an invalid filter hides no rows");
+    }
+
+    #[test]
+    fn a_cluster_as_expected_is_counted_and_hidden_until_it_is_asked_for() {
+        let mut stage = TestConsole::full();
+        let fleet = &mut stage.model.fleet;
+        assert_eq!((fleet.expected(), fleet.order.shown(), fleet.total()), (1, 8, 9));
+        assert!(!shown(fleet).contains(&"monday"));
+        fleet.toggle_expected(now());
+        assert!(shown(fleet).contains(&"monday"));
+        fleet.toggle_expected(now());
+        fleet.filter_by("monday", now());
+        assert_eq!(shown(fleet), ["monday"], "a filter finds it");
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tui_input::Input;
 
 use super::approval::Approval;
+use super::fleet_summary::FleetColumn;
 use super::plugin::PluginDialog;
 use super::sorting::CheckColumn;
 use crate::console::keymap::Action;
@@ -31,6 +32,8 @@ pub enum Layer {
     Approval(Approval),
     /// Whether a credential plugin may run.
     Plugin(PluginDialog),
+    /// The fleet on a screen that nobody types at.
+    Wall,
     Confirm(Confirm),
 }
 
@@ -103,6 +106,7 @@ pub enum PickerWhat {
     Export(ExportForm),
     Form(usize),
     Sort(CheckColumn),
+    SortFleet(FleetColumn),
     /// The other sort direction.
     Reverse,
 }

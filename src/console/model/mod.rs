@@ -9,6 +9,7 @@ mod expiry;
 mod feed;
 mod findings;
 mod fleet;
+mod fleet_summary;
 mod grouping;
 mod groups;
 mod journal;
@@ -38,9 +39,10 @@ pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, Matches};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
-pub use feed::{Feed, FeedLine};
+pub use feed::{FLEET_DRIFT, Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, listed_name, listed_namespace, shown_name};
-pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use fleet::{FleetFacts, FleetSheet};
+pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
 pub use grouping::{Fold, Grouped, Grouping};
 pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
@@ -280,7 +282,7 @@ impl Model {
 
     pub fn layout(&self) -> Option<Layout> {
         let body = match self.screen() {
-            ScreenId::Fleet => Body::Stacked(30),
+            ScreenId::Fleet => Body::Fleet,
             ScreenId::Check(_) => Body::ListAndDetail,
             ScreenId::Plan => Body::Stacked(45),
             ScreenId::Activity => Body::Stacked(40),
@@ -298,6 +300,7 @@ impl Model {
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,
             Some(Layer::Plugin(_)) => Scope::Plugin,
+            Some(Layer::Wall) => Scope::Wall,
             Some(Layer::Confirm(_)) => Scope::Confirm,
             None => self.screen_scope(),
         }

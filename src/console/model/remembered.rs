@@ -87,8 +87,8 @@ impl Model {
         let is_new = |view: &SavedView| self.views.iter().all(|known| known.name != view.name);
         self.saved_views = views.into_iter().filter(is_new).collect();
         self.split = layout::moved(split, 0);
-        self.fleet.filter_by(&fleet_filter);
         let now = self.now;
+        self.fleet.filter_by(&fleet_filter, now);
         let Self { checks: sheets, findings, fleet, .. } = self;
         for sheet in sheets {
             let Some(known) = checks.get(sheet.name.0) else { continue };
@@ -134,7 +134,7 @@ mod tests {
         before.navigation.go(ScreenId::Plan);
         before.split = 40;
         before.theme = "night".to_owned();
-        before.fleet.filter_by("eu");
+        before.fleet.filter_by("eu", Timestamp::UNIX_EPOCH);
         before.saved_views =
             vec![SavedView { name: "mine".to_owned(), screen: "two".to_owned(), filter: "eks".to_owned() }];
         let Model { checks, findings, fleet, .. } = &mut before;

@@ -193,10 +193,10 @@ fn reconcile_plans_for_the_marks_else_for_the_cursor() {
 #[test]
 fn reconcile_in_the_fleet_plans_for_all_findings_of_the_cluster() {
     let mut stage = TestConsole::full();
-    assert_eq!(stage.keys("r").take_tasks(), [""; 0]);
+    assert_eq!(stage.keys("j j j r").take_tasks(), [""; 0]);
     assert_eq!(stage.toasts(), ["no finding to plan for"]);
     let plan = "plan ext-auth-ca-old ext-auth-client-old half-written";
-    assert_eq!(stage.keys("j j j r").take_tasks(), [plan]);
+    assert_eq!(stage.keys("k k k r").take_tasks(), [plan]);
 }
 
 #[test]
@@ -560,11 +560,14 @@ fn the_object_in_the_evidence_can_be_opened() {
 }
 
 #[test]
-fn opening_a_cluster_shows_the_check_with_most_differences() {
+fn opening_a_cluster_shows_its_worst_check_with_its_guests() {
     let mut stage = TestConsole::full();
-    stage.keys("j enter");
+    stage.keys("enter");
+    assert_eq!(stage.model.screen(), ScreenId::Check(0));
+    assert_eq!(stage.model.checks[0].filter_text, "cluster:guest-payments");
+    stage.keys("0 j j j j enter");
     assert_eq!(stage.model.screen(), ScreenId::Check(1));
-    assert_eq!(stage.model.checks[1].filter_text, "cluster:mgmt-eu");
+    assert_eq!(stage.model.checks[1].filter_text, "cluster:mgmt-eu,guest-old,guest-payments,guest-search");
     assert!(stage.take_tasks().contains(&"need mgmt-eu".to_owned()));
 }
 

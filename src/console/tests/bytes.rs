@@ -164,6 +164,20 @@ fn an_idle_list_writes_at_most_22_bytes_a_second() {
     assert!(bytes <= 22 * usize::try_from(IDLE).unwrap(), "{} bytes a second", bytes as f64 / IDLE as f64);
 }
 
+/// The wall is drawn on change: its clock and its ages.
+#[test]
+fn an_idle_wall_writes_at_most_22_bytes_a_second_and_nothing_without_a_change() {
+    const IDLE: i64 = 600;
+    let mut counted = Counted::new(DEFAULT);
+    counted.stage.keys("W");
+    counted.frame();
+    counted.stage.data(Update::default());
+    assert_eq!(counted.frame(), 0);
+    let (bytes, frames) = counted.idle(IDLE);
+    assert!(frames <= IDLE / 10 + 1, "{frames} wake-ups in ten minutes");
+    assert!(bytes <= 22 * usize::try_from(IDLE).unwrap(), "{} bytes a second", bytes as f64 / IDLE as f64);
+}
+
 /// One countdown in seconds: that of the selected cluster. The others are in minutes.
 #[test]
 fn an_idle_fleet_with_a_countdown_writes_at_most_60_bytes_a_second() {

@@ -43,7 +43,7 @@ fn rebinding_a_key_changes_the_sentences_that_name_it() {
         ),
         ("no plan", &|console| shown(console, "gp"), &["f8: plan a fix"]),
         ("no applies", &|console| shown(console, "ga"), &["f8: plan a fix", "f12: approve"]),
-        ("empty filter", &|console| shown(console, "f6 qqqqq f1"), &["f2: clear filter"]),
+        ("empty filter", &|console| shown(console, "f6 qqqqq f1"), &["f2: clear"]),
         ("help", &|console| shown(console, "?"), &["f2: close"]),
         ("mouse", &|console| shown(console, "f7"), &["f7: capture"]),
         (

@@ -373,6 +373,24 @@ fn over() -> States {
     ]
 }
 
+fn wall() -> States {
+    let on_wall = |act: fn(&mut TestConsole)| {
+        full(|stage| {
+            act(stage);
+            stage.keys("W");
+        })
+    };
+    let applying = running(|stage| {
+        every_stage(stage);
+        stage.keys("W");
+    });
+    vec![
+        ("nothing known", made(TestConsole::started(), |stage| _ = stage.keys("W"))),
+        ("news", on_wall(news)),
+        ("an apply", applying),
+    ]
+}
+
 fn frame() -> States {
     let failed = "no kubeconfig was found: neither KUBECONFIG nor ~/.kube/config names one";
     vec![
@@ -435,6 +453,7 @@ pub fn all() -> Vec<(&'static str, States)> {
         ("activity", screens_activity::activity()),
         ("object", object()),
         ("over", over()),
+        ("wall", wall()),
         ("frame", frame()),
     ]
 }

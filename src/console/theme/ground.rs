@@ -41,12 +41,10 @@ pub fn select(buffer: &mut Buffer, row: Rect, selection: Style) {
 
 /// WCAG 2 contrast of two exact colours.
 pub fn contrast(one: Color, other: Color) -> Option<f64> {
-    let light = |color: Color| match color {
-        Color::Rgb(red, green, blue) => {
-            let [red, green, blue] = [red, green, blue].map(linear);
-            Some(0.2126 * red + 0.7152 * green + 0.0722 * blue)
-        }
-        _ => None,
+    let light = |color: Color| {
+        let Color::Rgb(red, green, blue) = color else { return None };
+        let [red, green, blue] = [red, green, blue].map(linear);
+        Some(0.2126 * red + 0.7152 * green + 0.0722 * blue)
     };
     let (one, other) = (light(one)?, light(other)?);
     Some((one.max(other) + 0.05) / (one.min(other) + 0.05))

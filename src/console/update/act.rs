@@ -1,11 +1,14 @@
 //! Executes actions.
 
+use std::cmp::Reverse;
+
 use super::{accept, data, export, layers, lists, moving, palette, repair, writes};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Matches, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper, Zone,
+    Layer, Matches, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper,
+    WORST_FIRST, Zone,
 };
 use crate::console::task::Task;
 use trueup_core::engine::{ObjectRef, State};
@@ -54,6 +57,10 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::GoActivity => go_activity(model),
         Action::GoExpiry => go(model, ScreenId::Expiry),
         Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
+        Action::Wall => {
+            model.layer = Some(Layer::Wall);
+            Effects::redraw()
+        }
         Action::Clusters => palette::open_clusters(model),
         Action::Views => palette::open_views(model),
         Action::Palette => palette::open(model),
@@ -125,20 +132,26 @@ pub fn go(model: &mut Model, screen: ScreenId) -> Effects {
     Effects::redraw()
 }
 
-/// Goes to the check with the most findings of a cluster, filtered to it.
+/// Goes to the worst check of a cluster, filtered to the cluster and its guests.
 pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     if model.checks.is_empty() {
         return say(model, "no check is enabled");
     }
-    let most = |place: &usize| {
-        let counts = model.findings.counts(cluster, model.checks[*place].name);
-        counts.map_or((0, 0), |counts| (counts.differences(), counts.total()))
+    // The worst state first, then its count; without a difference the check with most findings.
+    let worst = |place: &usize| {
+        let counts = model.findings.counts(cluster, model.checks[*place].name).copied().unwrap_or_default();
+        let worst = counts
+            .worst()
+            .next()
+            .map(|(state, count)| (WORST_FIRST.iter().position(|one| *one == state), Reverse(count)));
+        (worst.is_none(), worst, Reverse(counts.total()))
     };
-    // The first of equals: `max_by_key` returns the last.
-    let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
+    let place = (0..model.checks.len()).min_by_key(worst).unwrap_or_default();
     model.navigation.go(ScreenId::Check(place));
     arrive(model);
-    let term = palette::cluster_term(model, std::slice::from_ref(cluster));
+    let guests = model.fleet.guests_of(cluster).cloned();
+    let shown: Vec<ClusterName> = [cluster.clone()].into_iter().chain(guests).collect();
+    let term = palette::cluster_term(model, &shown);
     layers::filter(model, &term).with(Task::Need(cluster.clone()))
 }
 
@@ -190,8 +203,7 @@ fn divider(model: &mut Model, by: i16) -> Effects {
 fn open(model: &mut Model) -> Effects {
     match model.screen() {
         ScreenId::Fleet => {
-            let (list, rows) = model.fleet.list_and_rows();
-            list.hold(rows);
+            model.fleet.list.hold(&model.fleet.order);
             match model.fleet.list.cursor().cloned() {
                 Some(cluster) => go_to_cluster(model, &cluster),
                 None => Effects::default(),

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, Arrival, FeedLine, Model, Paused};
+use crate::console::model::{ACCEPTED, Accepted, Arrival, FLEET_DRIFT, FeedLine, FleetFacts, Layer, Model, Paused};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
@@ -66,7 +66,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     }
     model.records.put_edits(edits, model.now);
     let any_clusters = !clusters.is_empty();
-    let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
+    let mut touched: BTreeSet<ClusterName> = clusters.keys().chain(&listed).cloned().collect();
     let arriving = FirstLists::before(model, clusters.keys(), arrived);
     for (name, cluster) in clusters {
         let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
@@ -76,8 +76,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         model.fleet.put(name, cluster, model.now);
     }
     let before = model.feed.recorded();
-    touched.iter().chain(&listed).for_each(|name| linked(model, name));
-    model.fleet.follow_moves();
+    touched.iter().for_each(|name| linked(model, name));
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
@@ -89,7 +88,9 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects.terminal.extend(alert(model, model.feed.recorded() - before));
     let Model { checks, findings, fleet, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
+    let has_changed = !touched.is_empty();
     sum_up(model, touched);
+    effects.redraw |= has_changed && matches!(model.layer, Some(Layer::Wall));
     effects.redraw |= any_clusters || matches!(model.screen(), crate::console::model::ScreenId::Fleet);
     effects
 }
@@ -117,13 +118,24 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     effects
 }
 
-/// Sums up clusters whose findings changed: their largest cause, and their number of differences.
+/// Sums up clusters whose link or findings changed: their largest cause, their row in the fleet, and their number of
+/// differences.
 fn sum_up(model: &mut Model, clusters: BTreeSet<ClusterName>) {
     let checks: Vec<CheckName> = model.checks.iter().map(|check| check.name).collect();
+    let words = model.group_words();
+    let has_changed = !clusters.is_empty();
     for cluster in clusters {
         model.causes.renew(&cluster, &checks, &model.findings, &model.records.edits);
-        let differences = model.findings.counts_in(&cluster).differences();
-        model.feed.note(&cluster, model.now, differences);
+        let counts = model.findings.counts_in(&cluster);
+        model.feed.note(&cluster, model.now, counts.differences());
+        let largest = model.causes.get(&cluster);
+        let what = largest.map(|largest| largest.sentence(&words)).unwrap_or_default().into();
+        let facts = FleetFacts { counts, since: largest.and_then(|largest| largest.since), what };
+        model.fleet.sum_up(&cluster, facts, model.now);
+    }
+    if has_changed {
+        let all = checks.iter().map(|check| model.findings.counts_of(*check).differences()).sum();
+        model.feed.note(&ClusterName::new(FLEET_DRIFT), model.now, all);
     }
 }
 

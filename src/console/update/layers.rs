@@ -21,6 +21,9 @@ const PAGE: isize = 10;
 /// An action while a layer is open.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a layer reacts to these actions only")]
 pub fn act(model: &mut Model, action: Action) -> Effects {
+    if matches!(model.layer, Some(Layer::Wall)) {
+        return on_wall(model, action);
+    }
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         Action::Suspend => Effects { terminal: vec![TerminalRequest::Suspend], redraw: true, ..Effects::default() },
@@ -37,6 +40,17 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Bottom => step(model, isize::MAX),
         Action::Yes => answer_yes(model),
         Action::No => close(model),
+        _ => Effects::default(),
+    }
+}
+
+/// The wall has no cursor: it is left, the apply is stopped, and nothing else.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the wall reacts to these actions only")]
+fn on_wall(model: &mut Model, action: Action) -> Effects {
+    match action {
+        Action::Wall | Action::Back | Action::Quit => close(model),
+        Action::Stop => repair::stop(model),
+        Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         _ => Effects::default(),
     }
 }
@@ -70,7 +84,7 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             prompt.problem = None;
             typed(model)
         }
-        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_) | Layer::Confirm(_)) | None => {
+        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_) | Layer::Confirm(_) | Layer::Wall) | None => {
             Effects::default()
         }
     }
@@ -94,7 +108,8 @@ fn answer_yes(model: &mut Model) -> Effects {
             | Layer::Palette(_)
             | Layer::Picker(_)
             | Layer::Prompt(_)
-            | Layer::Approval(_),
+            | Layer::Approval(_)
+            | Layer::Wall,
         )
         | None => Effects::default(),
     }
@@ -134,7 +149,7 @@ pub fn ask_plugin(model: &mut Model, cluster: ClusterName, question: PluginQuest
 /// Applies a filter.
 pub fn filter(model: &mut Model, text: &str) -> Effects {
     match model.screen() {
-        ScreenId::Fleet => model.fleet.filter_by(text),
+        ScreenId::Fleet => model.fleet.filter_by(text, model.now),
         ScreenId::Check(place) => {
             let now = model.now;
             let Model { checks, fleet, .. } = model;
@@ -154,7 +169,16 @@ fn typed(model: &mut Model) -> Effects {
     };
     let text = input.value().to_owned();
     let effects = filter(model, &text);
-    let problem = model.check().and_then(|check| check.filter_problem.as_ref()).map(ToString::to_string);
+    let problem = match model.screen() {
+        ScreenId::Fleet => model.fleet.filter_problem.as_ref(),
+        ScreenId::Check(_)
+        | ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry => model.check().and_then(|check| check.filter_problem.as_ref()),
+    };
+    let problem = problem.map(ToString::to_string);
     if let Some(Layer::Prompt(prompt)) = &mut model.layer {
         prompt.problem = problem;
     }
@@ -188,7 +212,8 @@ fn close(model: &mut Model) -> Effects {
             | Layer::Palette(_)
             | Layer::Picker(_)
             | Layer::Plugin(_)
-            | Layer::Confirm(_),
+            | Layer::Confirm(_)
+            | Layer::Wall,
         )
         | None => Effects::redraw(),
     }
@@ -200,7 +225,7 @@ fn enter(model: &mut Model) -> Effects {
         Some(Layer::Palette(_) | Layer::Picker(_)) => palette::choose(model),
         Some(Layer::Prompt(_)) => enter_prompt(model),
         Some(Layer::Help { .. } | Layer::Table { .. }) => close(model),
-        Some(Layer::Plugin(_) | Layer::Confirm(_)) | None => Effects::default(),
+        Some(Layer::Plugin(_) | Layer::Confirm(_) | Layer::Wall) | None => Effects::default(),
     }
 }
 
@@ -266,7 +291,7 @@ fn step(model: &mut Model, by: isize) -> Effects {
             palette::preview(model);
         }
         Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
-        Some(Layer::Prompt(_) | Layer::Plugin(_) | Layer::Confirm(_)) | None => {}
+        Some(Layer::Prompt(_) | Layer::Plugin(_) | Layer::Confirm(_) | Layer::Wall) | None => {}
     }
     Effects::redraw()
 }

@@ -12,8 +12,8 @@ use super::{layers, palette, repair};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
 use crate::console::model::{
-    CheckColumn, Choice, Layer, LeftOut, Matches, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView,
-    ScreenId,
+    CheckColumn, Choice, FleetColumn, Layer, LeftOut, Matches, Model, Picker, PickerItem, PickerWhat, Prompt,
+    PromptWhat, SavedView, ScreenId,
 };
 use crate::console::table::Direction;
 use crate::console::task::PlanTarget;
@@ -31,6 +31,9 @@ pub fn refuse_prompt(model: &mut Model, why: &str) -> Effects {
 
 /// Opens the picker of the columns that sort the list.
 pub fn open_sort(model: &mut Model) -> Effects {
+    if model.screen() == ScreenId::Fleet {
+        return open_fleet_sort(model);
+    }
     let ScreenId::Check(place) = model.screen() else {
         return say(model, "this list cannot be sorted");
     };
@@ -58,6 +61,32 @@ pub fn open_sort(model: &mut Model) -> Effects {
     Effects::redraw()
 }
 
+fn open_fleet_sort(model: &mut Model) -> Effects {
+    let (sorted, direction) = (model.fleet.sort(), model.fleet.order.direction());
+    let (mut items, mut letters) = (Vec::new(), Vec::new());
+    for column in FleetColumn::ALL {
+        let label = column.title().to_lowercase();
+        let note = match (sorted == column, direction) {
+            (false, _) => "",
+            (true, Direction::Ascending) => "ascending",
+            (true, Direction::Descending) => "descending",
+        };
+        letters.push(letter_for(&label, &letters));
+        items.push(PickerItem { label, note: note.to_owned(), what: PickerWhat::SortFleet(column) });
+    }
+    letters.push('-');
+    items.push(PickerItem { label: "reverse".to_owned(), note: String::new(), what: PickerWhat::Reverse });
+    let picker = Picker { choice: Choice::Letters(letters), ..Picker::new("Sort by", items) };
+    model.layer = Some(Layer::Picker(picker));
+    Effects::redraw()
+}
+
+/// Sorts the fleet by a column.
+pub fn sort_fleet(model: &mut Model, column: FleetColumn) -> Effects {
+    model.fleet.sort_by(column, Direction::Ascending);
+    Effects::redraw()
+}
+
 /// The first letter of the label that no other column has; else any.
 fn letter_for(label: &str, taken: &[char]) -> char {
     let own = label.chars().filter(char::is_ascii_lowercase);
@@ -77,6 +106,11 @@ pub fn sort_or_reverse(model: &mut Model, column: CheckColumn) -> Effects {
 }
 
 pub fn reverse(model: &mut Model) -> Effects {
+    if model.screen() == ScreenId::Fleet {
+        let (sorted, direction) = (model.fleet.sort(), model.fleet.order.direction());
+        model.fleet.sort_by(sorted, direction.reversed());
+        return Effects::redraw();
+    }
     sort(model, |sorted, direction| (sorted, direction.reversed()))
 }
 
@@ -94,6 +128,10 @@ fn sort(model: &mut Model, by: impl Fn(CheckColumn, Direction) -> (CheckColumn, 
 
 /// Shows or hides the rows that match what is expected.
 pub fn toggle_matches(model: &mut Model) -> Effects {
+    if model.screen() == ScreenId::Fleet {
+        model.fleet.toggle_expected(model.now);
+        return Effects::redraw();
+    }
     let ScreenId::Check(place) = model.screen() else {
         return say(model, "no rows are hidden here");
     };

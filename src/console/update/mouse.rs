@@ -6,7 +6,8 @@ use super::{act, layers, lists, moving, palette};
 use crate::console::effect::Effects;
 use crate::console::hits::{Hit, HitMap, Tab};
 use crate::console::keymap::Action;
-use crate::console::model::{CheckColumn, Layer, Model, Pane, ScreenId};
+use crate::console::model::{CheckColumn, FleetColumn, Layer, Model, Pane, ScreenId};
+use crate::console::table::Direction;
 
 /// Rows per wheel notch.
 const WHEEL: isize = 3;
@@ -36,7 +37,9 @@ fn click(model: &mut Model, hit: Option<Hit>) -> Effects {
         // A click outside a layer closes it; a click on it does nothing.
         (Some(Hit::Layer), true) => Effects::default(),
         // What needs a confirmation is confirmed by keys.
-        (Some(Hit::Hint(action)), true) if !matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_))) => {
+        (Some(Hit::Hint(action)), true)
+            if !matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_) | Layer::Confirm(_))) =>
+        {
             layers::act(model, action)
         }
         (Some(Hit::Hint(action)), false) => act::act(model, action),
@@ -78,6 +81,13 @@ fn click_tab(model: &mut Model, tab: Tab) -> Effects {
 
 /// Sorts by a column; a second click reverses the order.
 fn sort_by(model: &mut Model, column: usize) -> Effects {
+    if model.screen() == ScreenId::Fleet {
+        let Some(column) = FleetColumn::ALL.get(column).copied() else { return Effects::default() };
+        let (sort, direction) = (model.fleet.sort(), model.fleet.order.direction());
+        let direction = if sort == column { direction.reversed() } else { Direction::Ascending };
+        model.fleet.sort_by(column, direction);
+        return Effects::redraw();
+    }
     if model.check().is_none() {
         return Effects::default();
     }

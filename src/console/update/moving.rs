@@ -9,7 +9,7 @@ macro_rules! with_list {
     ($model:ident, |$list:ident, $rows:ident| $does:expr) => {
         match $model.screen() {
             ScreenId::Fleet => {
-                let ($list, $rows) = $model.fleet.list_and_rows();
+                let ($list, $rows) = (&mut $model.fleet.list, &$model.fleet.order);
                 $does;
             }
             ScreenId::Check(place) => {
@@ -85,11 +85,11 @@ pub fn wheel(model: &mut Model, by: isize) -> Effects {
 /// Focuses a pane, where there are two.
 pub fn pane(model: &mut Model, pane: Pane) -> Effects {
     match model.screen() {
-        ScreenId::Check(_) | ScreenId::Plan => {
+        ScreenId::Fleet | ScreenId::Check(_) | ScreenId::Plan => {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
         }
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {}
+        ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {}
     }
     Effects::redraw()
 }
@@ -130,8 +130,8 @@ pub fn unmark(model: &mut Model) -> Effects {
 fn scrolls(model: &Model) -> bool {
     match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
-        ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry => false,
+        ScreenId::Fleet | ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
+        ScreenId::Activity | ScreenId::Expiry => false,
     }
 }
 

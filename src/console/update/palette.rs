@@ -126,6 +126,7 @@ pub fn choose(model: &mut Model) -> Effects {
                 | PickerWhat::Export(_)
                 | PickerWhat::Form(_)
                 | PickerWhat::Sort(_)
+                | PickerWhat::SortFleet(_)
                 | PickerWhat::Reverse => None,
             }));
             picker.chosen().cloned()
@@ -136,7 +137,8 @@ pub fn choose(model: &mut Model) -> Effects {
             | Layer::Prompt(_)
             | Layer::Approval(_)
             | Layer::Plugin(_)
-            | Layer::Confirm(_),
+            | Layer::Confirm(_)
+            | Layer::Wall,
         )
         | None => None,
     };
@@ -156,6 +158,7 @@ pub fn choose(model: &mut Model) -> Effects {
         PickerWhat::View(place) => go_to_view(model, place),
         PickerWhat::Export(form) => export::export(model, form),
         PickerWhat::Sort(column) => lists::sort_by(model, column),
+        PickerWhat::SortFleet(column) => lists::sort_fleet(model, column),
         PickerWhat::Reverse => lists::reverse(model),
         PickerWhat::Form(place) => match model.subject() {
             Some(subject) => prompt_form(model, (*subject).clone(), place),

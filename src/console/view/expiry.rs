@@ -100,7 +100,7 @@ fn row<'m>(model: &'m Model, id: &'m ExpiryId, painter: &mut Painter<'_>) -> Opt
 }
 
 /// `Secret workloads/eks-games-kubeconfig`, or the part of the subject that ends.
-fn object(id: &ExpiryId, what: &str) -> String {
+pub fn object(id: &ExpiryId, what: &str) -> String {
     if !what.is_empty() {
         return what.to_owned();
     }

@@ -19,6 +19,8 @@ use trueup_net::CONNECT_TIMEOUT;
 const CLOCK_FROM: u16 = 100;
 /// More clusters are counted instead of named.
 const NAMED_MAX: usize = 6;
+/// Seconds from which a wait is said in minutes.
+const MINUTE: i64 = 60;
 /// Least space between both halves.
 const GAP: usize = 2;
 
@@ -28,7 +30,9 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let x = painter.text(area.x + 1, area.y, 7, "trueup", Role::Title) + 3;
     let space = usize::from(begin.saturating_sub(x)).saturating_sub(GAP);
     let mut line = Line::blank();
-    for detail in [Detail::Names, Detail::Words, Detail::Counts, Detail::Total] {
+    let most = model.fleet.links().named().len().min(NAMED_MAX);
+    let names = (1..=most).rev().map(Detail::Names);
+    for detail in names.chain([Detail::Words, Detail::Counts, Detail::Total]) {
         let before = painter.changes_at;
         line = clusters(model, detail, painter);
         if painter.width(&line.plain()) <= space {
@@ -43,7 +47,8 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 /// How much is said of the connections, the most first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    Names,
+    /// So many clusters are named, and the others counted.
+    Names(usize),
     Words,
     Counts,
     Total,
@@ -62,17 +67,22 @@ fn clusters(model: &Model, detail: Detail, painter: &mut Painter<'_>) -> Line {
         return line;
     }
     let (glyphs, live) = (painter.glyphs(), links.count(LinkKind::Live));
-    let between = if detail == Detail::Counts { " ".to_owned() } else { format!(" {} ", glyphs.separator) };
+    let between = format!(" {} ", glyphs.separator);
+    let (names, is_short) = match detail {
+        Detail::Names(names) => (names, true),
+        Detail::Words => (0, false),
+        Detail::Counts | Detail::Total => (0, true),
+    };
     let mut separator = ": ".to_owned();
     if live > 0 {
         line = line.and(format!(": {live} live"), Role::Text);
         separator = format!(" {} ", glyphs.separator);
     }
-    let named = detail == Detail::Names && links.named().len() <= NAMED_MAX;
-    if named {
-        let countdown = if links.count(LinkKind::Retrying) > 1 { Countdown::Minutes } else { Countdown::Seconds };
-        for (_, name) in links.named() {
-            let Some(cluster) = model.fleet.get(name) else { continue };
+    let countdown = if links.count(LinkKind::Retrying) > 1 { Countdown::Minutes } else { Countdown::Seconds };
+    let mut named = [0; LinkKind::ALL.len()];
+    for (kind, name) in links.named().take(names) {
+        named[*kind as usize] += 1;
+        if let Some(cluster) = model.fleet.get(name) {
             let (role, note) = link_words(model, cluster, countdown, painter);
             let glyph = link_glyph(model, cluster, painter);
             line = line
@@ -83,22 +93,27 @@ fn clusters(model: &Model, detail: Detail, painter: &mut Painter<'_>) -> Line {
             separator.clone_from(&between);
         }
     }
-    for kind in LinkKind::ALL.into_iter().filter(|kind| *kind != LinkKind::Live && !(named && kind.is_named())) {
-        let count = match (detail, kind) {
+    let left = |kind: LinkKind| links.count(kind) - named[kind as usize];
+    for kind in LinkKind::ALL.into_iter().filter(|kind| *kind != LinkKind::Live) {
+        let count = match (is_short, kind) {
             // The same glyph is not shown twice.
-            (Detail::Counts, LinkKind::Retrying) => links.count(kind) + links.count(LinkKind::Busy),
-            (Detail::Counts, LinkKind::Busy) => 0,
-            (_, kind) => links.count(kind),
+            (true, LinkKind::Retrying) => left(kind) + left(LinkKind::Busy),
+            (true, LinkKind::Busy) => 0,
+            (_, kind) => left(kind),
         };
         if count > 0 {
             let (glyph, word, role) = kind_words(kind, painter);
-            let text =
-                if detail == Detail::Counts { format!("{glyph}{count}") } else { format!("{glyph} {count} {word}") };
+            let text = if is_short { format!("{glyph}{count}") } else { format!("{glyph} {count} {word}") };
             line = line.and(separator.as_str(), Role::Muted).and(text, role);
-            separator.clone_from(&between);
+            separator = if is_short { " ".to_owned() } else { between.clone() };
         }
     }
     line
+}
+
+/// The clusters with their connections, in few words.
+pub fn clusters_in_short(model: &Model, painter: &mut Painter<'_>) -> Line {
+    clusters(model, Detail::Counts, painter)
 }
 
 fn kind_words(kind: LinkKind, painter: &Painter<'_>) -> (&'static str, &'static str, Role) {
@@ -160,13 +175,20 @@ fn connecting(model: &Model, cluster: &Cluster, countdown: Countdown, painter: &
     let since = model.fleet.links().since(&cluster.name).unwrap_or(model.now);
     let elapsed = model.now.duration_since(since).as_secs().max(0);
     let most = i64::try_from(CONNECT_TIMEOUT.as_secs()).unwrap_or(i64::MAX);
-    // Many attempts beside each other are drawn when the first would have ended, not every second.
-    let step = if countdown == Countdown::Seconds { 1 } else { most };
-    painter.changes(model.now.checked_add(SignedDuration::from_secs(step)).ok());
     match countdown {
-        Countdown::Minutes if elapsed <= most => "connecting".to_owned(),
-        Countdown::Seconds if elapsed <= most => format!("connecting {elapsed}s of {most}s"),
-        Countdown::Seconds | Countdown::Minutes => format!("waiting {elapsed}s"),
+        Countdown::Seconds if elapsed < MINUTE => {
+            painter.changes(model.now.checked_add(SignedDuration::from_secs(1)).ok());
+            match elapsed <= most {
+                true => format!("connecting {elapsed}s of {most}s"),
+                false => format!("waiting {elapsed}s"),
+            }
+        }
+        // Many attempts beside each other do not change every second.
+        Countdown::Minutes if elapsed <= most => {
+            painter.changes(since.checked_add(SignedDuration::from_secs(most + 1)).ok());
+            "connecting".to_owned()
+        }
+        Countdown::Seconds | Countdown::Minutes => format!("waiting {}", painter.list_age(since, model.now)),
     }
 }
 
@@ -258,8 +280,8 @@ mod tests {
     fn all_clusters_are_counted_and_those_that_are_not_live_are_named() {
         let mut stage = TestConsole::full();
         let cases = [
-            (260, "9 clusters: 2 live · ✕ guest-old login expired · ✕ lab unreachable · ↻ mgmt-us retry in 8s · "),
-            (160, "9 clusters: 2 live · ✕ 2 down · ↻ 1 retrying · ↻ 2 connecting · ○ 1 idle · ■ 1 recorded "),
+            (200, "9 clusters: 2 live · ✕ guest-old login expired · ✕ lab unreachable · ↻ mgmt-us retry in 8s · "),
+            (120, "9 clusters: 2 live · ✕ guest-old login expired · ✕1 ↻3 ○1 ■1 "),
             (80, "9 clusters: 2 live · ✕2 ↻3 ○1 ■1 "),
         ];
         for (width, expected) in cases {

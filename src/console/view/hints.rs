@@ -75,8 +75,8 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
             let (yes, no) = confirm.answers();
             vec![(Action::Yes, yes), (Action::No, no)]
         }
-        // The prompt covers the hints and has its own.
-        Some(Layer::Prompt(_)) => Vec::new(),
+        // The prompt covers the hints and has its own, and the wall has none.
+        Some(Layer::Prompt(_) | Layer::Wall) => Vec::new(),
         Some(Layer::Help { .. } | Layer::Table { .. }) => {
             vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")]
         }
@@ -108,6 +108,7 @@ fn on_screen(model: &Model) -> Vec<Action> {
         | Scope::Plugin
         | Scope::Confirm
         | Scope::Help
+        | Scope::Wall
         | Scope::Global => Vec::new(),
     }
 }
@@ -127,7 +128,7 @@ fn object(model: &Model) -> Vec<Action> {
 
 fn fleet(model: &Model) -> Vec<Action> {
     let mut actions = Vec::new();
-    if !model.fleet.rows().is_empty() {
+    if model.fleet.order.shown() > 0 {
         actions.push(Action::Open);
         let has_findings = |cluster: &ClusterName| model.findings.counts_in(cluster).total() > 0;
         let marks = model.fleet.list.marks();
@@ -143,9 +144,9 @@ fn fleet(model: &Model) -> Vec<Action> {
         actions.push(Action::Back);
     }
     if model.fleet.total() > 0 {
-        actions.extend([Action::Filter, Action::Clusters]);
+        actions.extend([Action::Filter, Action::Sort, Action::Clusters, Action::Wall]);
     }
-    if !model.fleet.rows().is_empty() {
+    if model.fleet.order.shown() > 0 {
         actions.push(Action::Reconnect);
     }
     actions.extend([Action::GoActivity, Action::Palette, Action::ReadOnly, Action::Help, Action::Close]);

@@ -14,6 +14,7 @@ mod confirm;
 mod detail;
 mod expiry;
 mod fleet;
+mod fleet_detail;
 mod fleet_table;
 mod frame;
 mod header;
@@ -29,6 +30,7 @@ mod plugin;
 mod rows;
 mod states;
 mod text;
+mod wall;
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
@@ -147,6 +149,7 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
         Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
         Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),
         Some(Layer::Plugin(dialog)) => plugin::draw(model, dialog, area, painter),
+        Some(Layer::Wall) => wall::draw(model, area, painter),
         Some(Layer::Confirm(confirm)) => confirm::draw(model, *confirm, area, painter),
         None => {}
     }
@@ -163,6 +166,9 @@ pub fn check_columns_shown(model: &Model) -> Vec<CheckColumn> {
 /// Number of text lines on the screen, for scrolling.
 pub fn text_length(model: &Model) -> usize {
     let Some(layout) = model.layout() else { return 0 };
+    if model.screen() == ScreenId::Fleet {
+        return model.feed.lines().count();
+    }
     text_lines(model, &layout).len()
 }
 

@@ -5,6 +5,7 @@
 //! Elsewhere: what is news (`model::Feed`).
 
 use jiff::tz::TimeZone;
+use ratatui::layout::Rect;
 
 use super::paint::Painter;
 use super::text::Line;
@@ -12,10 +13,17 @@ use crate::console::model::{FeedLine, Model};
 use crate::console::theme::Role;
 use trueup_core::engine::{LinkState, RecordedChange, RecordedVerdict};
 
-/// The entries as lines, newest first.
-pub fn lines(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
+/// As many entries as fit an area, newest first, from a scroll position.
+pub fn draw(model: &Model, area: Rect, scroll: usize, painter: &mut Painter<'_>) {
     let zone = model.time_zone();
-    model.feed.lines().map(|line| news_line(model, line, &zone, width, painter)).collect()
+    let (width, space) = (usize::from(area.width), usize::from(area.height));
+    let scroll = scroll.min(model.feed.lines().count().saturating_sub(space));
+    let shown = model.feed.lines().skip(scroll).take(space);
+    let mut lines: Vec<Line> = shown.map(|line| news_line(model, line, &zone, width, painter)).collect();
+    if lines.is_empty() {
+        lines.push(Line::of("No changes since the console was opened.", Role::Muted));
+    }
+    painter.lines(area, &lines, 0);
 }
 
 /// `19:34:02  guest-checkout  12 copies  = → −  oidcProviders 3 → 1  by hypershift-cli`

@@ -125,7 +125,7 @@ fn keys_line(model: &Model, submit: &str, cancel: &str) -> Line {
 fn beside_count(model: &Model, area: Rect, painter: &mut Painter<'_>) -> Rect {
     let (shown, total) = match model.check() {
         Some(check) => (check.findings_shown(), check.findings_total()),
-        None => (model.fleet.rows().len(), model.fleet.total()),
+        None => (model.fleet.order.shown(), model.fleet.total()),
     };
     let separator = painter.glyphs().separator;
     let (complete, keep) = (model.key(Action::Complete), model.key(Action::Open));
@@ -148,7 +148,7 @@ fn filter_help(model: &Model, painter: &Painter<'_>) -> Line {
             "\"exact\"",
             "!not",
         ],
-        None => &["words in name, class or source"],
+        None => &["word contains", "state:error", "class:prod", "cluster:eu*", "kind:guest", "!not"],
     };
     Line::of(terms.join(&format!(" {separator} ")), Role::HintText)
 }

@@ -21,7 +21,7 @@ pub fn skeleton(layout: &Layout, painter: &mut Painter<'_>) {
     let header = layout.header;
     painter.text(header.x + 1, header.y, header.width, "trueup", Role::Title);
     painter.text(header.x + 9, header.y, header.width.saturating_sub(9), "starting", Role::Muted);
-    painter.pane(layout.main, &Line::of("Clusters", Role::Title), &Line::blank(), PaneFocus::Keys);
+    painter.pane(layout.main, &Line::of("Fleet", Role::Title), &Line::blank(), PaneFocus::Keys);
     if let Some(detail) = layout.detail {
         painter.pane(detail, &Line::blank(), &Line::blank(), PaneFocus::Waits);
     }
