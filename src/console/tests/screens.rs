@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use super::screens_activity::{every_stage, running};
 use super::{fixtures, screens_activity};
 use crate::console::event::What;
 use crate::console::task::{ObjectSheet, ReadOnly, TaskReply, Tried};

@@ -14,7 +14,7 @@ use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{Chosen, Plan};
 
 /// A run of every action of the plan but the blocked one.
-fn running(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
+pub(super) fn running(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     full(|stage| {
         let plan: Plan = fixtures::plan(fixtures::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
@@ -31,7 +31,7 @@ fn progress(stage: &mut TestConsole, action: &str, steps: Vec<Step>) {
     }
 }
 
-fn every_stage(stage: &mut TestConsole) {
+pub(super) fn every_stage(stage: &mut TestConsole) {
     let done = Step::Ended(ActionResult::Done(VerifiedState::Gone));
     progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, done]);
     progress(stage, "a2", vec![Step::Intended, Step::Sent, Step::Answered]);

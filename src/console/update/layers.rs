@@ -48,7 +48,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the wall reacts to these actions only")]
 fn on_wall(model: &mut Model, action: Action) -> Effects {
     match action {
-        Action::Wall | Action::Back | Action::Quit => close(model),
+        Action::Wall | Action::Back | Action::Close | Action::Quit => close(model),
         Action::Stop => repair::stop(model),
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         _ => Effects::default(),
