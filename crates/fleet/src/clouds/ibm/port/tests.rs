@@ -551,6 +551,9 @@ async fn edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure()
             let is_gone_before = moment == "gone before the last look";
             let end = &report.ends["a1"];
             assert!(ends.contains(end) && (!is_gone_before || *end == ends[1]), "case: {target} {moment}: {end:?}");
+            let waits = stage.waits.lock().unwrap();
+            let is_rejected = |text: &String| text.contains(": 409");
+            assert!(!waits.iter().any(is_rejected), "reported as blocked: {target} {moment}: {waits:?}");
         }
     }
 }
