@@ -2,6 +2,7 @@
 //!
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
+pub mod comparison;
 mod contract;
 mod duration;
 mod evidence;
@@ -16,10 +17,12 @@ mod nearest;
 pub mod powervs_tags;
 mod present;
 pub mod registry;
+mod relations;
 mod rules;
 mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod workload;
 
 pub use contract::{
     Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RoleProbe, RuledSubject, Touched, TouchedNamespace,
@@ -27,7 +30,9 @@ pub use contract::{
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
 pub use present::{
-    Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, Panel, RowKnowledge, Side, Step,
+    Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, FormInput, Panel, RowKnowledge, Side, Step,
 };
+pub use relations::{RelatedObject, Relation, RelationStanding, Relations};
 pub use rules::{CheckRules, ContextCache, Ruled};
 pub use settings::{SettingsProblem, SettingsTable};
+pub use workload::Workload;

@@ -207,6 +207,15 @@ pub struct Form {
     pub title: &'static str,
     /// What to type.
     pub prompt: &'static str,
+    pub input: FormInput,
+}
+
+/// Whether what is typed may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormInput {
+    Plain,
+    /// A token, perhaps: only its length is shown.
+    Secret,
 }
 
 /// A check as the console introduces it.

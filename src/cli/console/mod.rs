@@ -11,6 +11,7 @@ mod live_services;
 mod login;
 mod memory;
 mod objects;
+mod references;
 mod reload;
 mod saving;
 mod tasks;

@@ -6,6 +6,7 @@ mod approval;
 mod check;
 mod detail;
 mod feed;
+mod finder;
 mod findings;
 mod fleet;
 mod layer;
@@ -26,8 +27,9 @@ pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Run, RunRow, RunState};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
-pub use detail::{Detail, ObjectTab, ObjectView, REST};
+pub use detail::{Detail, DiffMode, Loaded, ObjectTab, ObjectView, REST};
 pub use feed::{Feed, FeedLine};
+pub use finder::{Finder, FinderPhase, FinderPlace, FoundText};
 pub use findings::{Findings, StateCounts, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
@@ -72,6 +74,8 @@ pub struct Model {
     pub log: Vec<String>,
     /// Scroll position of a text screen.
     pub scroll: usize,
+    /// The search in a text.
+    pub finder: Option<Finder>,
     pub toasts: Toasts,
     pub layer: Option<Layer>,
     /// Credential plugins that were asked about.
@@ -150,6 +154,7 @@ impl Model {
             feed: Feed::default(),
             log: Vec::new(),
             scroll: 0,
+            finder: None,
             toasts: Toasts::default(),
             layer: None,
             asked_plugins: BTreeSet::new(),
@@ -222,6 +227,9 @@ impl Model {
 
     /// The scope of keys, with the open layer.
     pub fn scope(&self) -> Scope {
+        if self.is_searching() {
+            return Scope::Filter;
+        }
         match &self.layer {
             Some(Layer::Approval(_)) => Scope::Approval,
             Some(Layer::Help { .. } | Layer::Table { .. }) => Scope::Help,
@@ -231,6 +239,16 @@ impl Model {
             Some(Layer::Plugin(_)) => Scope::Plugin,
             None => self.screen_scope(),
         }
+    }
+
+    /// Whether keys are typed into the search. A dialog above the screen gets them instead.
+    pub fn is_searching(&self) -> bool {
+        let Some(finder) = &self.finder else { return false };
+        let is_on_top = match finder.place {
+            FinderPlace::Screen => self.layer.is_none(),
+            FinderPlace::Help => matches!(self.layer, Some(Layer::Help { .. })),
+        };
+        is_on_top && finder.phase == FinderPhase::Typing
     }
 
     /// The scope of keys of the screen, ignoring layers.

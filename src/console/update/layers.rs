@@ -4,11 +4,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::Input;
 
 use super::act::say;
-use super::{keys, palette, repair};
+use super::{finder, keys, palette, repair};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::filter;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Layer, Model, PluginDialog, Prompt, PromptWhat, ScreenId};
+use crate::console::model::{FinderPlace, Layer, Model, PluginDialog, Prompt, PromptWhat, ScreenId};
 use crate::console::task::Task;
 use crate::console::view;
 use trueup_core::world::ClusterName;
@@ -23,6 +23,10 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         Action::Suspend => Effects { terminal: vec![TerminalRequest::Suspend], redraw: true, ..Effects::default() },
+        Action::Filter => finder::open(model),
+        Action::SearchNext if model.finder.is_some() => finder::step(model, 1),
+        Action::SearchPrevious if model.finder.is_some() => finder::step(model, -1),
+        Action::Back if finder::close(model, FinderPlace::Help) => Effects::redraw(),
         Action::Back | Action::Quit | Action::Help => close(model),
         Action::Open => enter(model),
         Action::Complete => complete(model),
@@ -132,6 +136,7 @@ fn close(model: &mut Model) -> Effects {
     if let Some(Layer::Plugin(_)) = &model.layer {
         return answer_plugin(model, PluginAnswer::DoNotRun);
     }
+    finder::close(model, FinderPlace::Help);
     match model.layer.take() {
         Some(Layer::Approval(_)) => say(model, "nothing was sent"),
         Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, .. })) => filter(model, ""),

@@ -5,11 +5,13 @@
 mod act;
 mod data;
 mod export;
+mod finder;
 mod keys;
 mod layers;
 mod mouse;
 mod moving;
 mod palette;
+mod references;
 mod repair;
 mod replies;
 

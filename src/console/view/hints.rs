@@ -12,6 +12,10 @@ use crate::console::theme::Role;
 
 /// Draws the keys that have an effect now.
 pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
+    // The search covers the hints.
+    if model.is_searching() {
+        return;
+    }
     let scope = model.scope();
     let mut x = area.x + 1;
     for (action, word) in hinted(model) {
@@ -43,10 +47,16 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
         // The prompt covers the hints and has its own.
         Some(Layer::Prompt(_)) => Vec::new(),
         Some(Layer::Help { .. } | Layer::Table { .. }) => {
-            vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")]
+            vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Filter, "search"), (Action::Back, "close")]
         }
-        None => on_screen(model).into_iter().map(|action| (action, action.short())).collect(),
+        None => on_screen(model).into_iter().map(|action| (action, word(model, action))).collect(),
     }
+}
+
+/// The word of an action on the screen: a text is searched, a list is filtered.
+fn word(model: &Model, action: Action) -> &'static str {
+    let is_text = matches!(model.screen_scope(), Scope::Detail | Scope::Object | Scope::Logs);
+    if is_text && action == Action::Filter { "search" } else { action.short() }
 }
 
 fn on_screen(model: &Model) -> Vec<Action> {
@@ -58,7 +68,9 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Activity => activity(model),
         Scope::Object => object(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
-        Scope::Logs => vec![Action::Down, Action::Up, Action::OpenPager, Action::Back],
+        Scope::Logs => {
+            [vec![Action::Down, Action::Up], searching(model), vec![Action::OpenPager, Action::Back]].concat()
+        }
         Scope::Approval
         | Scope::Palette
         | Scope::Picker
@@ -70,7 +82,10 @@ fn on_screen(model: &Model) -> Vec<Action> {
 }
 
 fn object(model: &Model) -> Vec<Action> {
+    let about_finding = model.object.as_ref().is_some_and(|view| view.subject.is_some());
     let mut actions = match model.object.as_ref().map(|view| (view.tab, &view.sheet)) {
+        Some((ObjectTab::References, _)) => vec![Action::Open, Action::ViewObject, Action::OperatorLog],
+        Some((ObjectTab::OperatorLog, _)) => vec![Action::References, Action::OpenPager, Action::Copy],
         Some((ObjectTab::Yaml, Some(Ok(_)))) => vec![Action::Events, Action::OpenPager, Action::Copy],
         Some((ObjectTab::Events, Some(Ok(_)))) => vec![Action::ViewObject, Action::OpenPager, Action::Copy],
         Some((_, Some(Err(_)) | None)) | None => Vec::new(),
@@ -78,7 +93,11 @@ fn object(model: &Model) -> Vec<Action> {
     if model.object.as_ref().is_some_and(|view| view.has_credentials()) {
         actions.push(Action::Reveal);
     }
-    actions.extend([Action::CopyCommand, Action::Refresh, Action::Back]);
+    actions.extend([Action::CopyCommand, Action::Refresh]);
+    if about_finding || matches!(model.object.as_ref().map(|view| &view.sheet), Some(Some(Ok(_)))) {
+        actions.extend(searching(model));
+    }
+    actions.push(Action::Back);
     actions
 }
 
@@ -125,19 +144,27 @@ fn list(model: &Model) -> Vec<Action> {
 /// Actions that inspect the selected object, if any.
 fn inspection(model: &Model) -> Vec<Action> {
     let is_object = model.subject().is_some_and(|subject| subject.name != "*" && subject.cloud.is_none());
-    let evidence = model.detail.content.as_ref().map(|detail| detail.explanation.evidence.as_slice());
     let objects: &[Action] = if is_object { &[Action::ViewObject, Action::Events] } else { &[] };
-    let referrers: &[Action] = if evidence.unwrap_or_default().is_empty() { &[] } else { &[Action::OpenReferrer] };
-    [objects, referrers].concat()
+    let references: &[Action] = if model.subject().is_some() { &[Action::References] } else { &[] };
+    [objects, references].concat()
 }
 
 fn detail(model: &Model) -> Vec<Action> {
-    let mut actions = vec![Action::Down, Action::Up];
+    let mut actions = vec![Action::Down, Action::Up, Action::ToggleDiff];
     actions.extend(inspection(model));
     actions.push(Action::Reconcile);
     actions.extend(question(model));
+    actions.extend(searching(model));
     actions.push(Action::Back);
     actions
+}
+
+/// Stepping through the matches of a search, or starting one.
+fn searching(model: &Model) -> Vec<Action> {
+    match &model.finder {
+        Some(_) => vec![Action::SearchNext, Action::SearchPrevious],
+        None => vec![Action::Filter],
+    }
 }
 
 fn question(model: &Model) -> Option<Action> {

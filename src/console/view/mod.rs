@@ -9,16 +9,22 @@ mod activity;
 mod approval;
 mod check;
 mod detail;
+mod evidence;
+mod fields;
+mod finder;
 mod fleet;
 mod fleet_table;
 mod frame;
 mod help;
 mod hints;
+mod legend;
 mod object;
 mod paint;
+mod panels;
 mod picker;
 mod plan;
 mod plugin;
+mod references;
 mod rows;
 mod states;
 mod text;
@@ -33,7 +39,7 @@ pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
 use super::layout::Layout;
-use super::model::{Layer, Model, ScreenId, Standing};
+use super::model::{FinderPlace, FoundText, Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
 use super::theme::{GlyphSet, Glyphs, Role, Theme};
@@ -131,6 +137,23 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
         Some(Layer::Plugin(dialog)) => plugin::draw(model, dialog, area, painter),
         None => {}
     }
+    finder::draw(model, layout.hints, found(model).len(), painter);
+}
+
+/// The matches of the search, where it is.
+pub fn found(model: &Model) -> Vec<FoundText> {
+    let (Some(finder), Some(layout)) = (&model.finder, model.layout()) else { return Vec::new() };
+    let lines = match finder.place {
+        FinderPlace::Help => help::text(model),
+        FinderPlace::Screen => text_lines(model, &layout),
+    };
+    finder.matches(lines.iter().map(Line::plain))
+}
+
+/// The line of the reference under the cursor, on the object screen.
+pub fn reference_line(model: &Model) -> Option<usize> {
+    let layout = model.layout()?;
+    references::line_of_cursor(model, usize::from(layout.main.width.saturating_sub(4)))
 }
 
 /// Number of text lines on the screen, for scrolling.

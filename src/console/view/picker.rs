@@ -10,6 +10,7 @@ use crate::console::layout::Layout;
 use crate::console::model::{Model, Picker, Prompt, PromptWhat};
 use crate::console::terminal::Cursor;
 use crate::console::theme::Role;
+use trueup_checks::FormInput;
 
 const WIDTH: u16 = 76;
 const ROWS: u16 = 14;
@@ -58,7 +59,7 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     input(
         Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 },
         label,
-        prompt.input.value(),
+        &shown_input(model, prompt, painter),
         prompt.input.visual_cursor(),
         painter,
     );
@@ -71,6 +72,19 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
         }
     };
     painter.line(area.x + 1, line + 1, area.width.saturating_sub(2), &below);
+}
+
+/// What is typed; of a text that may be a token, its length.
+fn shown_input(model: &Model, prompt: &Prompt, painter: &Painter<'_>) -> String {
+    let is_secret = match &prompt.what {
+        PromptWhat::Form { form, .. } => {
+            let form = model.check().and_then(|check| check.description.forms.get(*form));
+            form.is_none_or(|form| form.input == FormInput::Secret)
+        }
+        PromptWhat::Filter | PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Quit => false,
+    };
+    let typed = prompt.input.value();
+    if is_secret { painter.glyphs().masked.repeat(typed.chars().count()) } else { typed.to_owned() }
 }
 
 /// The keys of a prompt.

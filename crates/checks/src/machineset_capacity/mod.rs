@@ -28,11 +28,13 @@ mod region;
 mod remedy;
 mod ruling;
 mod settings;
+mod sides;
 mod subjects;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod to_fix;
 mod touched;
 mod upstream;
 mod verdict;

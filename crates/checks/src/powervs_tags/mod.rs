@@ -24,6 +24,7 @@ mod provenance;
 mod remedy;
 mod ruling;
 mod settings;
+mod sides;
 mod subjects;
 mod tag_form;
 mod tags;
