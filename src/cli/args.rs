@@ -59,6 +59,9 @@ pub struct Globals {
     /// Write a log to this file; nothing is ever logged to the terminal
     #[arg(long, global = true, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Record this session of the console to a new file, for `trueup replay`
+    #[arg(long, global = true, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// List every match, and log debug lines
     #[arg(short = 'v', long, global = true)]
     pub verbose: bool,
@@ -93,6 +96,8 @@ pub enum Command {
     Oidc(OidcArgs),
     /// Start an embedded fleet; nothing outside the process is touched
     Demo(DemoArgs),
+    /// Open a recorded session of the console, or check that it replays to the recorded frames
+    Replay(ReplayArgs),
     /// Describe a kubeconfig or a bearer token; never prints the secret part
     Token(TokenArgs),
     /// List the keys of the console
@@ -332,6 +337,18 @@ pub enum OidcWhat {
         #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
         format: ExplainFormat,
     },
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ReplayArgs {
+    /// A session recording, as --record writes it
+    pub file: PathBuf,
+    /// Replay every input without a terminal, and compare each frame with the recorded one
+    #[arg(long)]
+    pub check: bool,
+    /// The same, and print every frame as text
+    #[arg(long)]
+    pub frames: bool,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -27,6 +27,7 @@ mod out_file;
 mod output;
 mod plan;
 mod process;
+mod replay;
 mod run_plan;
 mod show;
 mod terminal;
@@ -42,7 +43,7 @@ use std::time::Duration;
 use clap::Parser as _;
 use tokio::signal::unix::{SignalKind, signal};
 
-use args::{Cli, Command, PlanArgs};
+use args::{Cli, Command, PlanArgs, ReplayArgs};
 use context::Context;
 use error::CliError;
 
@@ -100,6 +101,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Keys(_)
             | Command::Themes(_)
             | Command::Token(_)
+            | Command::Replay(_)
             | Command::Completions { .. }
             | Command::Man,
         )
@@ -109,8 +111,16 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         // The console runs on this thread, which holds the terminal, and handles signals.
         let (context, command) = match opens_console(context, command) {
             Opens::Console(context, open, instead) => return console::run(context, open, instead).await,
+            Opens::Replay(context, args) => return replay::on_console(context, &args).await,
             Opens::Nothing(context, command) => (context, command),
         };
+        if context.globals.record.is_some() {
+            return Err(CliError::usage(
+                "--record",
+                "only the console is recorded",
+                "run trueup or trueup demo on a terminal",
+            ));
+        }
         let mut task = tokio::spawn(dispatch(context, command));
         tokio::select! {
             biased;
@@ -131,6 +141,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
 /// Whether a command line opens the console.
 enum Opens {
     Console(Context, console::OpenFleet, console::Instead),
+    Replay(Context, ReplayArgs),
     Nothing(Context, Option<Command>),
 }
 
@@ -146,6 +157,9 @@ fn opens_console(context: Context, command: Option<Command>) -> Opens {
         None => Opens::Console(context, console::on_kubeconfig(), console::INSTEAD_OF_CLUSTERS),
         Some(Command::Demo(args)) if context.globals.from.is_none() && !args.headless && args.listen.is_none() => {
             Opens::Console(context, demo::on_console(args), console::INSTEAD_OF_DEMO)
+        }
+        Some(Command::Replay(args)) if context.globals.record.is_none() && !args.check && !args.frames => {
+            Opens::Replay(context, args)
         }
         command => Opens::Nothing(context, command),
     }
@@ -175,6 +189,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Keys(args)) => keys::run(&context, &args),
         Some(Command::Themes(args)) => themes::run(&context, &args),
+        Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Token(args)) => token::run(&context, &args),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man) => man::run(),

@@ -36,14 +36,14 @@ pub enum TerminalRequest {
     ApprovePlugin(String),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum MouseHold {
     Taken,
     Released,
 }
 
 /// How a user whose terminal is not focused is alerted to a worse verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Alert {
     #[default]
     Off,

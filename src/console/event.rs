@@ -7,13 +7,13 @@ use super::task::TaskReply;
 use trueup_fleet::live::Update;
 
 /// An event and its time.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Event {
     pub at: Timestamp,
     pub what: What,
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub enum What {
     Key(KeyEvent),
     Mouse(MouseEvent),
@@ -31,7 +31,7 @@ pub enum What {
 }
 
 /// Whether the terminal is focused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Focus {
     Here,
     Elsewhere,

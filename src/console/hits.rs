@@ -2,6 +2,8 @@
 
 use ratatui::layout::{Position, Rect};
 
+use super::keymap::Action;
+
 /// Areas in drawing order: later ones are on top.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HitMap(Vec<(Rect, Hit)>);
@@ -9,6 +11,8 @@ pub struct HitMap(Vec<(Rect, Hit)>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
     Tab(Tab),
+    /// A key of the hint line.
+    Hint(Action),
     /// A column header of the list.
     Column(usize),
     /// A row of the list, by its index among the shown rows.
@@ -28,7 +32,6 @@ pub enum Tab {
     Check(usize),
     Plan,
     Activity,
-    Help,
 }
 
 impl HitMap {

@@ -5,18 +5,22 @@
 use ratatui::layout::Rect;
 
 /// Smaller screens are not supported.
-pub const WIDTH_MIN: u16 = 60;
-pub const HEIGHT_MIN: u16 = 16;
+pub const WIDTH_MIN: u16 = 30;
+pub const HEIGHT_MIN: u16 = 6;
+/// On smaller screens there is the list alone, without header, tabs and detail.
+const WHOLE_FROM: (u16, u16) = (60, 15);
+/// Smallest screen that shows all of a dialog that asks for a confirmation.
+pub const DIALOG_MIN: (u16, u16) = (60, 16);
 /// From this width the detail is beside the list.
-const BESIDE_FROM: u16 = 120;
+const BESIDE_FROM: u16 = 160;
 /// From this width the detail is below the list; on smaller screens it replaces the list.
-const BELOW_FROM: u16 = 80;
+const BELOW_FROM: u16 = 100;
 /// Default share of the list, in percent.
 pub const SPLIT: u16 = 55;
 /// Range of the divider.
 const SPLIT_RANGE: (u16, u16) = (25, 75);
-/// Borders of a box, above and below.
-const BORDERS: u16 = 2;
+/// The title rule of a pane.
+pub const RULE: u16 = 1;
 
 /// The rectangles of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,12 @@ impl Layout {
         if area.width < WIDTH_MIN || area.height < HEIGHT_MIN {
             return None;
         }
+        if area.width < WHOLE_FROM.0 || area.height < WHOLE_FROM.1 {
+            let none = Rect { height: 0, ..area };
+            let main = Rect { height: area.height - 1, ..area };
+            let hints = Rect { y: area.y + area.height - 1, height: 1, ..area };
+            return Some(Self { header: none, tabs: none, main, detail: None, hints });
+        }
         let line = |y: u16| Rect { x: area.x, y: area.y + y, width: area.width, height: 1 };
         let whole = Rect { x: area.x, y: area.y + 2, width: area.width, height: area.height - 3 };
         let (main, detail) = divided(whole, body, split.clamp(SPLIT_RANGE.0, SPLIT_RANGE.1));
@@ -55,13 +65,18 @@ impl Layout {
 
     /// Rows of a list with a header line.
     pub fn rows(&self) -> usize {
-        usize::from(self.main.height.saturating_sub(BORDERS + 1))
+        usize::from(self.main.height.saturating_sub(RULE + 1))
     }
 
     /// Lines of text in the detail.
     pub fn detail_lines(&self) -> usize {
-        usize::from(self.detail.unwrap_or(self.main).height.saturating_sub(BORDERS))
+        usize::from(self.detail.unwrap_or(self.main).height.saturating_sub(RULE))
     }
+}
+
+/// Whether a dialog that asks for a confirmation is shown in full.
+pub fn fits_dialog(area: Rect) -> bool {
+    area.width >= DIALOG_MIN.0 && area.height >= DIALOG_MIN.1
 }
 
 /// The split after moving the divider by this many percent.
@@ -100,11 +115,13 @@ mod tests {
     #[test]
     fn the_detail_is_placed_by_width() {
         let cases = [
-            ("too narrow", 59, 40, None),
-            ("too low", 100, 15, None),
-            ("narrow: the list alone", 79, 24, Some(None)),
-            ("below the list", 80, 24, Some(Some((0, 80)))),
-            ("beside the list", 120, 40, Some(Some((66, 54)))),
+            ("too narrow", 29, 40, None),
+            ("too low", 100, 5, None),
+            ("small: the list alone", 59, 40, Some(None)),
+            ("low: the list alone", 200, 14, Some(None)),
+            ("narrow: the list alone", 80, 24, Some(None)),
+            ("below the list", 120, 40, Some(Some((0, 120)))),
+            ("beside the list", 160, 45, Some(Some((88, 72)))),
         ];
         for (case, width, height, expected) in cases {
             let layout = Layout::of(Rect::new(0, 0, width, height), Body::ListAndDetail, SPLIT);

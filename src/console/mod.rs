@@ -9,6 +9,7 @@
 //! - `model`: all state. `update`: the effect of an event on it. `view`: draws the screen from it. Pure.
 //! - [`keymap`]: key bindings. [`filter`]: the filter language. [`table`]: long lists. Pure.
 //! - [`theme`]: roles, styles and glyphs. Pure.
+//! - [`recording`]: sessions as lines, and replaying them. Pure.
 //! - [`capture`]: the screen as text and SVG. Pure.
 //! - [`terminal`]: terminal modes and output. `run`: the event loop. IO.
 //!
@@ -27,6 +28,7 @@ pub mod hits;
 pub mod keymap;
 mod layout;
 pub mod model;
+pub mod recording;
 mod reply_sender;
 pub mod run;
 pub mod settings;

@@ -22,13 +22,14 @@ use super::capture;
 use super::effect::{Effects, MouseHold, TerminalRequest};
 use super::event::{Event, Focus, What};
 use super::hits::HitMap;
-use super::model::{Layer, Model, PluginDialog, Standing, Zone};
+use super::model::{Layer, Model, PluginDialog, Standing, ToastKind, Zone};
+use super::recording::{Recorder, RecordingSink};
 use super::reply_sender::ReplySender;
 use super::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use super::task::{ConsoleServices, SavedFile, Start, Task, TaskReply};
 use super::terminal::{
-    Asked, BACKGROUND_QUERY, ColorDepth, Dialect, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
-    install_panic_hook, progress_title, read_background, rest, title,
+    Asked, BACKGROUND_QUERY, ColorDepth, Cursor, Dialect, Input, Mode, Screen, Shade, Signals, Stop, alert, copy,
+    hand_over, install_panic_hook, progress_title, read_background, rest, title,
 };
 use super::theme::{GlyphSet, Theme, Themes};
 use super::update::update;
@@ -62,9 +63,19 @@ pub struct Opening {
     pub is_tmux: bool,
     /// Alternatives shown when there is nothing to show.
     pub instead: &'static [&'static str],
+    /// The time. In a replay, that of the recording.
+    pub clock: Clock,
+    /// Where the session is recorded, if it is.
+    pub record: Option<OpenRecording>,
     /// Connects the services. Started after the first frame.
     pub start: Box<dyn FnOnce(ReplySender) -> BoxFuture<'static, Result<Started, String>> + Send>,
 }
+
+/// Says the time.
+pub type Clock = Box<dyn Fn() -> Timestamp + Send>;
+
+/// Opens the place where a session is recorded.
+pub type OpenRecording = Box<dyn FnOnce(ReplySender) -> Box<dyn RecordingSink> + Send>;
 
 /// Services of the console.
 pub struct Started {
@@ -72,6 +83,8 @@ pub struct Started {
     pub settings: ModelSettings,
     pub start: Start,
     pub services: Box<dyn ConsoleServices>,
+    /// What happened before, oldest first: the events of a session recording.
+    pub history: Vec<Event>,
     pub updates: mpsc::Receiver<Update>,
 }
 
@@ -91,13 +104,14 @@ pub enum Login {
 /// # Errors
 /// There is no terminal, or it closed.
 pub async fn run(opening: Opening) -> io::Result<()> {
-    let Opening { depth, dialect, signs, zone, is_tmux, instead, start } = opening;
+    let Opening { depth, dialect, signs, zone, is_tmux, instead, clock, record, start } = opening;
     let (sender, replies) = ReplySender::new();
     let panics = sender.clone();
     install_panic_hook(move |message| panics.send(TaskReply::ServiceRestarted { what: message }));
     let screen = Screen::open(depth, dialect)?;
-    let mut model = Model::new(Timestamp::now(), screen.area(), zone);
-    model.instead = instead;
+    let mut model = Model::new(clock(), screen.area(), zone);
+    (model.instead, model.signs) = (instead, signs);
+    let recorder = record.map(|open| Recorder::start(open(sender.clone()), &model));
     let mut shell = Shell {
         model,
         appearance: Appearance { theme: Theme::default(), signs },
@@ -107,6 +121,8 @@ pub async fn run(opening: Opening) -> io::Result<()> {
         signals: Signals::listen()?,
         hits: HitMap::default(),
         services: None,
+        clock,
+        recorder,
         is_tmux,
         data_drawn_at: None,
         wake_at: None,
@@ -131,6 +147,8 @@ struct Shell {
     signals: Signals,
     hits: HitMap,
     services: Option<Box<dyn ConsoleServices>>,
+    clock: Clock,
+    recorder: Option<Recorder>,
     is_tmux: bool,
     /// Time of the last frame for data. Frames for keys do not count: typing does not delay rows.
     data_drawn_at: Option<Instant>,
@@ -248,7 +266,8 @@ impl Shell {
 
     /// Stores the services and the user's settings.
     async fn take_start(&mut self, started: Started) -> io::Result<mpsc::Receiver<Update>> {
-        let Started { render: RenderSettings { themes, theme, signs }, settings, start, services, updates } = started;
+        let Started { render: RenderSettings { themes, theme, signs }, settings, start, services, history, updates } =
+            started;
         self.services = Some(services);
         self.appearance.signs = signs;
         self.model.signs = signs;
@@ -256,8 +275,15 @@ impl Shell {
         self.themes = themes;
         self.model.theme = self.theme_of(theme)?;
         self.model.theme_set.clone_from(&self.model.theme);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.theme(&self.model, &self.themes);
+        }
         self.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))), Due::Now).await?;
         self.take(What::TaskReply(Box::new(TaskReply::Settings(Box::new(settings)))), Due::Now).await?;
+        for event in history {
+            // Its tasks were performed in the recorded session.
+            let _performed = update(&mut self.model, event, &self.hits);
+        }
         Ok(updates)
     }
 
@@ -291,7 +317,7 @@ impl Shell {
                 What::Resize { width, height }
             }
         };
-        let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
+        let effects = self.apply(what);
         self.follow(effects, Due::Now).await
     }
 
@@ -302,8 +328,28 @@ impl Shell {
             self.themes = new.themes.clone();
             self.appearance.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();
         }
-        let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
+        let effects = self.apply(what);
         self.follow(effects, due).await
+    }
+
+    /// Records an event and applies it to the model.
+    fn apply(&mut self, what: What) -> Effects {
+        let event = Event { at: (self.clock)(), what };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(&event, &self.model);
+        }
+        update(&mut self.model, event, &self.hits)
+    }
+
+    fn message(&mut self, kind: ToastKind, text: String) {
+        let now = (self.clock)();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.message(now, kind, &text);
+        }
+        match kind {
+            ToastKind::Info => self.model.toasts.info(text, now),
+            ToastKind::Error => self.model.toasts.error(text, now),
+        }
     }
 
     /// Runs the effects of an event.
@@ -323,7 +369,7 @@ impl Shell {
         match wish {
             TerminalRequest::Copy(text) => match copy(&text, self.is_tmux) {
                 Ok(bytes) => self.screen.say(&bytes)?,
-                Err(error) => self.model.toasts.error(error.to_string(), Timestamp::now()),
+                Err(error) => self.message(ToastKind::Error, error.to_string()),
             },
             TerminalRequest::Repaint => self.screen.distrust(),
             TerminalRequest::Mouse(MouseHold::Taken) => self.screen.take(Mode::Mouse)?,
@@ -346,7 +392,8 @@ impl Shell {
 
     fn save_screen(&mut self) {
         let shown = self.screen.shown();
-        let (text, svg) = (capture::text(shown), capture::svg(shown, &capture::Palette::DARK));
+        let palette = capture::Palette::of(&self.appearance.theme);
+        let (text, svg) = (capture::text(shown), capture::svg(shown, &palette));
         self.perform(Task::Save { file: SavedFile::ScreenText, text });
         self.perform(Task::Save { file: SavedFile::ScreenSvg, text: svg });
     }
@@ -363,11 +410,15 @@ impl Shell {
         let mut command = match services.login(cluster) {
             Login::Program(command) => command,
             Login::Otherwise(message) => {
-                self.model.toasts.info(message, Timestamp::now());
+                self.message(ToastKind::Info, message);
                 return Ok(());
             }
             Login::Ask(question) => {
-                let dialog = PluginDialog::new(cluster.clone(), question, Timestamp::now());
+                let now = (self.clock)();
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.plugin(now, cluster, &question);
+                }
+                let dialog = PluginDialog::new(cluster.clone(), question, now);
                 self.model.layer = Some(Layer::Plugin(dialog));
                 return Ok(());
             }
@@ -383,16 +434,17 @@ impl Shell {
         drop(command);
         let printed = tokio::time::timeout(PIPE_AFTER_EXIT, reading).await;
         let printed = printed.ok().and_then(Result::ok).and_then(Result::ok).unwrap_or_default();
-        let now = Timestamp::now();
         match ended {
             Ok(status) if status.success() => {
                 if let Some(services) = &mut self.services {
                     services.logged_in(cluster, printed);
                 }
             }
-            Ok(status) => self.model.toasts.error(format!("credential plugin of {cluster} failed: {status}"), now),
+            Ok(status) => {
+                self.message(ToastKind::Error, format!("credential plugin of {cluster} failed: {status}"));
+            }
             Err(error) => {
-                self.model.toasts.error(format!("cannot run credential plugin of {cluster}: {error}"), now);
+                self.message(ToastKind::Error, format!("cannot run credential plugin of {cluster}: {error}"));
             }
         }
         self.resized();
@@ -411,7 +463,7 @@ impl Shell {
         drop(command);
         let _left_early = writing.await;
         if let Err(error) = paged {
-            self.model.toasts.error(format!("cannot run pager: {error}; set PAGER"), Timestamp::now());
+            self.message(ToastKind::Error, format!("cannot run pager: {error}; set PAGER"));
         }
         self.resized();
         Ok(())
@@ -426,8 +478,7 @@ impl Shell {
 
     fn resized(&mut self) {
         let area = self.screen.area();
-        let what = What::Resize { width: area.width, height: area.height };
-        update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
+        let _redrawn_anyway = self.apply(What::Resize { width: area.width, height: area.height });
     }
 
     fn follow_theme(&mut self) {
@@ -443,7 +494,7 @@ impl Shell {
         let running = self.model.activity.run.as_ref().filter(|run| run.is_running());
         let (text, bytes) = match running {
             Some(run) => {
-                let (done, all) = (run.done(), run.rows.len());
+                let (done, all) = (run.tally().done, run.rows.len());
                 (format!("{done}/{all}"), progress_title("trueup", done, all))
             }
             None => ("trueup".to_owned(), title(&Printable::line("trueup"))),
@@ -456,7 +507,8 @@ impl Shell {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        self.model.now = Timestamp::now();
+        self.model.now = (self.clock)();
+        let mut cursor = Cursor::Hidden;
         let (model, appearance) = (&self.model, &self.appearance);
         let (hits, wake_at) = (&mut self.hits, &mut self.wake_at);
         let unfocused = model.focus == Focus::Elsewhere;
@@ -468,8 +520,12 @@ impl Shell {
             let label = drawn.changes_at.map(|at| until(at).max(if unfocused { UNFOCUSED } else { AGES }));
             let wait = [label, model.deadline().map(until)].into_iter().flatten().min();
             *wake_at = wait.map(|wait| Instant::now() + wait);
-            drawn.cursor
+            cursor = drawn.cursor;
+            cursor
         })?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.frame(&self.model, self.screen.shown(), cursor);
+        }
         Ok(())
     }
 }

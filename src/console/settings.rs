@@ -9,11 +9,12 @@ use super::theme::{GlyphSet, Themes};
 use trueup_core::engine::AcceptRule;
 
 /// Settings of the model.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct ModelSettings {
     pub keys: Keymap,
     pub zone: Zone,
     /// The machine's time zone.
+    #[serde(with = "jiff::fmt::serde::tz::required")]
     pub local: TimeZone,
     pub mouse: MouseHold,
     pub alert: Alert,
@@ -46,7 +47,7 @@ pub enum ThemeChoice {
 }
 
 /// Keys and themes after their files changed.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct SettingsReload {
     pub keys: Keymap,
     pub themes: Themes,

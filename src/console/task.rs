@@ -26,7 +26,7 @@ use trueup_core::world::ClusterName;
 use trueup_fleet::connect::PluginQuestion;
 
 /// Id of a request. A later request of the same kind replaces earlier ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize)]
 pub struct RequestId(pub u64);
 
 /// An operation requested by the console.
@@ -130,7 +130,7 @@ pub enum PlanTarget {
 }
 
 /// A file written by the console.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum SavedFile {
     /// A plan for `trueup apply`.
     Plan {
@@ -143,7 +143,7 @@ pub enum SavedFile {
 }
 
 /// A reply, or an event of the services.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub enum TaskReply {
     Started(Box<Start>),
     /// User settings and restored state.
@@ -231,7 +231,7 @@ pub enum TaskReply {
 }
 
 /// Facts known at start.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Start {
     pub checks: Vec<(CheckName, CheckDescription)>,
     /// Why writes are not allowed, if so.
@@ -242,7 +242,7 @@ pub struct Start {
 }
 
 /// Detail of a subject.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SubjectDetail {
     pub subject: SubjectId,
     pub explanation: Explanation,
@@ -250,7 +250,7 @@ pub struct SubjectDetail {
 }
 
 /// A plan, with what it does not contain.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Planned {
     pub plan: Plan,
     /// One sentence each.
@@ -258,7 +258,7 @@ pub struct Planned {
 }
 
 /// Result of a dry run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Tried {
     Fine,
     Refused(String),
@@ -267,7 +267,7 @@ pub enum Tried {
 }
 
 /// Progress of an action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Stage {
     Intended,
     Sent,
@@ -281,7 +281,7 @@ pub enum Stage {
 }
 
 /// A masked object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ObjectSheet {
     pub title: String,
     /// YAML, secrets as lengths.
@@ -293,7 +293,7 @@ pub struct ObjectSheet {
 }
 
 /// References of a subject's object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ReferenceSheet {
     pub relations: Relations,
     /// What its metadata says; nothing for a subject that is no object of a cluster.
@@ -301,7 +301,7 @@ pub struct ReferenceSheet {
 }
 
 /// Who owns, manages and keeps an object.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct ObjectMetadata {
     /// `Kind name`
     pub owners: Vec<String>,
@@ -310,14 +310,14 @@ pub struct ObjectMetadata {
 }
 
 /// A field manager of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FieldManager {
     pub name: String,
     pub at: Option<Timestamp>,
 }
 
 /// The last lines of an operator's log, without credentials.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OperatorLog {
     /// `mgmt Pod openshift-authentication-operator/authentication-operator-7c9d`
     pub title: String,

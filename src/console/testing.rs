@@ -18,6 +18,7 @@ use super::effect::{Effects, TerminalRequest};
 use super::event::{Event, What};
 use super::hits::{Hit, HitMap};
 use super::model::{Model, REST, Zone};
+use super::recording::{Recorder, RecordingSink};
 use super::task::{PlanTarget, Start, Task, TaskReply};
 use super::tests::fixtures;
 use super::theme::{Theme, Themes};
@@ -49,6 +50,7 @@ pub struct TestConsole {
     pub tasks: Vec<Task>,
     pub wishes: Vec<TerminalRequest>,
     pub has_ended: bool,
+    recorder: Option<Recorder>,
     hits: HitMap,
 }
 
@@ -58,7 +60,17 @@ impl TestConsole {
         let mut model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
         model.themes = Themes::built_in().names().map(str::to_owned).collect();
         model.theme = super::theme::DEFAULT.to_owned();
-        Self { model, tasks: Vec::new(), wishes: Vec::new(), has_ended: false, hits: HitMap::default() }
+        Self { model, tasks: Vec::new(), wishes: Vec::new(), has_ended: false, recorder: None, hits: HitMap::default() }
+    }
+
+    /// The first frame of a session that is recorded.
+    pub fn recorded(sink: Box<dyn RecordingSink>) -> Self {
+        let mut stage = Self::starting();
+        stage.model.theme_set.clone_from(&stage.model.theme);
+        let mut recorder = Recorder::start(sink, &stage.model);
+        recorder.theme(&stage.model, &Themes::built_in());
+        stage.recorder = Some(recorder);
+        stage
     }
 
     /// Only the checks are known.
@@ -90,6 +102,9 @@ impl TestConsole {
 
     pub fn event(&mut self, what: What) -> &mut Self {
         let event = Event { at: self.model.now, what };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(&event, &self.model);
+        }
         let Effects { tasks, terminal, redraw: _, end } = update(&mut self.model, event, &self.hits);
         self.tasks.extend(tasks);
         self.wishes.extend(terminal);
@@ -191,13 +206,22 @@ impl TestConsole {
 
     /// The screen in a size, as text.
     pub fn draw(&mut self, width: u16, height: u16) -> String {
+        capture::text(&self.buffer(width, height, Theme::default())).into()
+    }
+
+    /// The cells of the screen in a size.
+    pub fn buffer(&mut self, width: u16, height: u16, theme: Theme) -> Buffer {
         if (self.model.area.width, self.model.area.height) != (width, height) {
             self.event(What::Resize { width, height });
         }
         let mut buffer = Buffer::empty(self.model.area);
-        let appearance = Appearance { theme: Theme::default(), signs: self.model.signs };
-        self.hits = view(&self.model, &appearance, self.model.area, &mut buffer).hits;
-        capture::text(&buffer).into()
+        let appearance = Appearance { theme, signs: self.model.signs };
+        let drawn = view(&self.model, &appearance, self.model.area, &mut buffer);
+        self.hits = drawn.hits;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.frame(&self.model, &buffer, drawn.cursor);
+        }
+        buffer
     }
 
     /// The screen in every size, one below the other.

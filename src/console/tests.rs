@@ -9,4 +9,5 @@ mod invariants;
 mod key_names;
 mod mouse;
 mod outgoing_text;
+mod runs;
 mod screens;

@@ -261,7 +261,7 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
     let (plan, action) = (plan.to_owned(), "a1".to_owned());
     let (who, host, how) = ("anna".to_owned(), "laptop".to_owned(), ApprovalWay::Typed);
     vec![
-        Record::PlanApproved { plan: plan.clone(), who, host, how, at, clusters },
+        Record::PlanApproved { plan: plan.clone(), who, host, how, at, clusters, undoes: None },
         Record::Intent {
             plan: plan.clone(),
             action: action.clone(),

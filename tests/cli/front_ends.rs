@@ -46,14 +46,14 @@ fn console(fleet: &Fleet) {
     pty.wait_for_text("Secret old-client");
     approve(&mut pty, "r", "−1 delete");
     approve(&mut pty, "u", "+1 create");
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
 }
 
 /// Plans with a key, until the plan has this total; types the confirmation and waits for the end of the run.
 fn approve(pty: &mut Pty, key: &str, total: &str) {
     confirm(pty, key, total);
-    pty.wait_for_text("0 failed  finished");
+    pty.wait_for_text("finished");
 }
 
 /// Plans with a key, until the plan has this total, and types the confirmation.
@@ -111,7 +111,7 @@ fn journal(fleet: &Fleet) -> Vec<Value> {
         for (name, field) in fields.iter_mut() {
             match name.as_str() {
                 "at" | "deadline" | "how" => *field = json!("…"),
-                "plan" => *field = json!(plans.iter().position(|known| json!(known) == *field)),
+                "plan" | "undoes" => *field = json!(plans.iter().position(|known| json!(known) == *field)),
                 _ => {}
             }
         }

@@ -326,6 +326,7 @@ fn approved(plan: &str, how: ApprovalWay, second: i64) -> Record {
         how,
         at: at(second),
         clusters: vec![ApprovedCluster { name: "guest-a".to_owned(), identity }],
+        undoes: None,
     }
 }
 

@@ -51,7 +51,7 @@ fn a_terminal_gets_only_colours_it_supports() {
 fn a_terminal_without_unicode_gets_only_ascii() {
     let mut demo = demo_with(|program| program.env("LANG", "C").env("LC_ALL", "C").size(100, 30));
     for (keys, shown) in
-        [("1", "VERDICT"), ("ga", "Journal"), ("?", "esc: close"), ("\x1b", "Journal -"), (":", "* commands")]
+        [("1", "VERDICT"), ("ga", "Journal"), ("?", "esc: close"), ("\x1b", "Journal ="), (":", "+ commands")]
     {
         demo.pty.send(keys);
         demo.pty.wait_for_text(shown);
@@ -59,6 +59,6 @@ fn a_terminal_without_unicode_gets_only_ascii() {
     }
     // An escape and a letter right after it would be one key.
     demo.pty.send("\x1b");
-    demo.pty.wait_for("the list to close", |screen| !screen.contents().contains("* commands"));
+    demo.pty.wait_for("the list to close", |screen| !screen.contents().contains("+ commands"));
     demo.quit();
 }

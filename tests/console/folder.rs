@@ -81,7 +81,7 @@ fn program(folder: &Path) -> Program {
 }
 
 fn quit(mut pty: Pty) {
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
 }
 
@@ -112,7 +112,7 @@ fn view_state_and_accepted_findings_persist_across_runs_and_commands() {
     let mut pty = console(folder.path());
     pty.wait_for_text("■ recorded");
     pty.send("1");
-    pty.wait_for_text("WHY");
+    pty.wait_for_text("EVIDENCE");
     pty.send("Akept for the audit\r");
     pty.wait_for_text("Accept until");
     pty.send("9999-12-31\r");
@@ -161,7 +161,7 @@ fn the_theme_can_follow_the_terminal_background() {
         pty.wait_for_text("■ recorded");
         let shown = pty.screen().cell(0, 0).map(vt100::Cell::bgcolor);
         assert_eq!(shown, Some(expected), "case: {case}\n{}", pty.picture());
-        pty.send("q");
+        pty.send("\x03");
         assert!(pty.expect_clean_exit().success());
     }
 }

@@ -26,9 +26,9 @@ fn an_orphan_is_found_explained_deleted_and_undone() {
     demo.pty.wait_for_text("end of list");
     demo.pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
     demo.pty.send("\r");
-    demo.pty.wait_for_text("✓ verified");
-    demo.pty.wait_for_text("0 failed  finished");
-    demo.pty.wait_for_text("1 gone");
+    demo.pty.wait_for_text("✓ deleted");
+    demo.pty.wait_for_text("finished");
+    demo.pty.wait_for_text("1 deleted");
 
     plan(&mut demo, "u", "+1 create");
     demo.pty.send("a");
@@ -41,7 +41,7 @@ fn an_orphan_is_found_explained_deleted_and_undone() {
             demo.pty.send("\r");
         }
     }
-    demo.pty.wait_for_text("create   Secret ext-auth-console");
+    demo.pty.wait_for_text("✓ restored");
     demo.pty.wait_for_text("1 restored");
     demo.pty.send("1");
     demo.pty.wait_for_text("Secret ext-auth-console");
@@ -59,7 +59,7 @@ fn a_cancelled_approval_changes_nothing() {
     demo.pty.send("\x1b");
     demo.pty.wait_for_text("nothing was sent");
     demo.pty.send("ga");
-    demo.pty.wait_for_text("no applies yet");
+    demo.pty.wait_for_text("No applies yet");
     demo.quit();
 }
 

@@ -69,7 +69,7 @@ fn an_interactive_plugin_gets_the_terminal_and_its_output_is_never_shown() {
     pty.send("1234\r");
     pty.wait_for_text("guest-payments");
     assert!(!pty.text().contains("ExecCredential"));
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
 }
 
@@ -86,12 +86,12 @@ fn a_plugin_is_run_when_the_user_says_so_and_from_then_on_without_a_question() {
     pty.send_until("y", "the plugin runs", |screen| !screen.contains(QUESTION));
     pty.wait_for_text("guest-payments");
     assert!(mark.exists());
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
     let kept = path.join(".local/state/trueup/plugins");
     assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
     let mut pty = console(path);
     pty.wait_for_text("guest-payments");
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
 }

@@ -12,8 +12,10 @@
 mod pty;
 
 mod colours;
+mod detail;
 mod folder;
 mod journey;
 mod lifecycle;
 mod login;
+mod recording;
 mod stage;

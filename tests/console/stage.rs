@@ -41,13 +41,13 @@ impl Demo {
         self.pty.send("1/verdict:orphan-certain kind:secret name~ext-auth\r");
         self.pty.wait_for("the orphan alone", |screen| {
             let text = screen.contents();
-            text.contains("1 of ") && text.contains("Secret ext-auth-console") && text.contains("WHY")
+            text.contains("1 of ") && text.contains("Secret ext-auth-console") && text.contains("EVIDENCE")
         });
     }
 
     #[track_caller]
     pub fn quit(mut self) {
-        self.pty.send("q");
+        self.pty.send("\x03");
         assert!(self.pty.expect_clean_exit().success());
         let left = std::fs::read_dir(self.folder.path()).unwrap().count();
         assert_eq!(left, 0, "the demo leaves nothing behind");

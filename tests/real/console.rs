@@ -24,7 +24,7 @@ fn console(desk: &Desk, name: &str, more: &[&str]) -> Pty {
     pty.send(&format!("1/name~{name}\r"));
     pty.wait_for("the orphan alone", |screen| {
         let text = screen.contents();
-        text.contains("1 of ") && text.contains(&format!("Secret {name}")) && text.contains("WHY")
+        text.contains("1 of ") && text.contains(&format!("Secret {name}")) && text.contains("EVIDENCE")
     });
     // Before everything it rests on was read, it is unknown, and there is nothing to plan.
     pty.wait_for_text("extra · orphan-certain");
@@ -68,7 +68,7 @@ async fn an_orphan_is_found_dry_run_deleted_and_undone_by_keys() {
         pty.send_until("\r", "the undo to begin", |screen| screen.contains("[Activity"));
         pty.wait_for_text("1 restored");
         println!("{}", pty.text());
-        pty.send("q");
+        pty.send("\x03");
         assert!(pty.expect_clean_exit().success());
     });
     assert_eq!(acting.deletes(name), 2, "once to try, once to do it");
@@ -91,7 +91,7 @@ async fn a_missing_delete_permission_is_shown_in_the_plan_and_blocks_approval() 
         pty.wait_for_text("you may not delete secrets");
         pty.send("a");
         pty.wait_for_text("cannot approve");
-        pty.send("q");
+        pty.send("\x03");
         assert!(pty.expect_clean_exit().success());
     });
     assert_eq!(acting.deletes(name), 0);

@@ -3,15 +3,18 @@
 //! Invariants: text here may come from clusters. The renderer escapes it.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
 
 use trueup_core::engine::State;
 use trueup_core::engine::text::Printable;
+use trueup_core::words::{self, Word};
 use trueup_core::world::{ClusterName, RiskClass};
 
 /// A column of a check's list, beside those every list has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Column {
-    pub title: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub title: Word,
     pub side: Side,
     /// The least it needs to be read; it is left out below that.
     pub width: u16,
@@ -23,20 +26,20 @@ pub struct Column {
 
 impl Column {
     /// A column of fixed width.
-    pub const fn fixed(title: &'static str, width: u16, rank: u8) -> Self {
+    pub const fn fixed(title: Word, width: u16, rank: u8) -> Self {
         Self { title, side: Side::Left, width, grows: false, rank }
     }
 }
 
 /// Where a column's text stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Side {
     Left,
     Right,
 }
 
 /// What stands in one column of one row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Cell {
     Nothing,
     Text(Box<str>),
@@ -63,37 +66,42 @@ impl Cell {
 }
 
 /// More about a subject than expected, actual and evidence, under a title.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Panel {
     Lines {
-        title: &'static str,
+        #[serde(deserialize_with = "words::read")]
+        title: Word,
         lines: Vec<String>,
     },
     /// Things of one sort side by side, each in its state: nodes of a rollout.
     Strip {
-        title: &'static str,
+        #[serde(deserialize_with = "words::read")]
+        title: Word,
         steps: Vec<Step>,
     },
     /// Things that need each other, in order; the first that is not right breaks the chain.
     Chain {
-        title: &'static str,
+        #[serde(deserialize_with = "words::read")]
+        title: Word,
         links: Vec<Step>,
     },
     /// A command for a shell, to be copied ([`trueup_core::engine::text::ShellCommand`]).
     Command {
-        title: &'static str,
+        #[serde(deserialize_with = "words::read")]
+        title: Word,
         command: Printable,
     },
     /// So much of so much.
     Bar {
-        title: &'static str,
+        #[serde(deserialize_with = "words::read")]
+        title: Word,
         done: u64,
         of: u64,
     },
 }
 
 /// One part of a strip or a chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Step {
     pub label: String,
     /// Nothing where it was not judged.
@@ -112,16 +120,18 @@ impl Step {
 }
 
 /// A table of the fleet, one row per cluster, whose odd values are marked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FleetTable {
-    pub title: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub title: Word,
     /// Beside cluster and class.
-    pub columns: Vec<&'static str>,
+    #[serde(deserialize_with = "words::read_all")]
+    pub columns: Vec<Word>,
     pub rows: Vec<FleetRow>,
 }
 
 /// One cluster. A row without cells has a note in their place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FleetRow {
     pub cluster: ClusterName,
     pub class: RiskClass,
@@ -131,13 +141,13 @@ pub struct FleetRow {
 }
 
 /// Whether a cluster could be read for its row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum RowKnowledge {
     Known,
     NotKnown,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum FleetCell {
     Usual(String),
     /// Differs from most, or ends soon.
@@ -200,18 +210,21 @@ impl FleetTable {
 }
 
 /// A question a person may ask about a subject, with the field the answer needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Form {
-    pub name: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub name: Word,
     /// The question itself.
-    pub title: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub title: Word,
     /// What to type.
-    pub prompt: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub prompt: Word,
     pub input: FormInput,
 }
 
 /// Whether what is typed may be shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum FormInput {
     Plain,
     /// A token, perhaps: only its length is shown.
@@ -219,18 +232,28 @@ pub enum FormInput {
 }
 
 /// A check as the console introduces it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CheckDescription {
     /// On its tab.
-    pub title: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub title: Word,
     /// Over its column in the fleet's list.
-    pub short: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub short: Word,
     /// What it checks, in one line.
-    pub message: &'static str,
+    #[serde(deserialize_with = "words::read")]
+    pub message: Word,
+    #[serde(deserialize_with = "constant")]
     pub columns: &'static [Column],
     /// Of its longest verdict, in the column all checks have.
     pub verdict_width: u16,
+    #[serde(deserialize_with = "constant")]
     pub forms: &'static [Form],
+}
+
+/// Reads a list that is a constant in the program. A session recording has one introduction of each check.
+fn constant<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<&'static [T], D::Error> {
+    Vec::deserialize(deserializer).map(|list| &*Vec::leak(list))
 }
 
 impl CheckDescription {

@@ -6,18 +6,18 @@ use trueup_core::engine::{Evidence, SubjectId};
 use trueup_core::world::View;
 
 /// What is known of a finding's references.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Relations {
     /// From the outermost owner to the object itself.
     pub links: Vec<Relation>,
     /// Objects that use it now.
     pub used_by: Vec<RelatedObject>,
     /// Kinds that were read and do not use it.
-    pub searched: Vec<&'static str>,
+    pub searched: Vec<String>,
 }
 
 /// One object that concerns another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Relation {
     pub from: RelatedObject,
     /// What it does: `names`, `copied`, or the field that says so.
@@ -27,7 +27,7 @@ pub struct Relation {
     pub note: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum RelationStanding {
     Holds,
     Broken,
@@ -35,7 +35,7 @@ pub enum RelationStanding {
 }
 
 /// An object of a cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RelatedObject {
     pub cluster: String,
     pub kind: String,

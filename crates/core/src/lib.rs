@@ -6,6 +6,7 @@
 //! - [`files`]: the user's own files, read within limits.
 //! - [`named_enum`]: enums with the names that plans, screens and settings use.
 //! - [`redact`]: what of an object may be shown.
+//! - [`words`]: constant texts that are also read from files.
 //! - [`engine`]: findings become a plan with gates, tiers and an id; an approved plan is applied, journalled and can be
 //!   undone. Everything but the executor, the journal and the vault is pure.
 
@@ -17,4 +18,5 @@ pub mod engine;
 pub mod files;
 pub mod kubeconfig;
 pub mod redact;
+pub mod words;
 pub mod world;

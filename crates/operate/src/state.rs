@@ -214,6 +214,7 @@ mod tests {
             how: ApprovalWay::Typed,
             at,
             clusters: Vec::new(),
+            undoes: None,
         };
         let backup = |file: &str| Record::Backup {
             plan: plan.clone(),

@@ -16,10 +16,10 @@ use crate::plan::{PlanRequest, configured};
 use crate::recover::{clusters_of, is_same};
 use crate::session::Session;
 use trueup_core::engine::executor::{Clusters, read_object_now, read_owners};
-use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry};
+use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, undone};
 use trueup_core::engine::vault::{Backups, owners};
 use trueup_core::engine::{
-    AccessQuestion, BackupSeen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo,
+    AccessQuestion, BackupSeen, Conditions, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, short_id, undo,
     undo_access_questions,
 };
 use trueup_core::world::{Cluster, Resource, View};
@@ -37,7 +37,22 @@ pub async fn plan_undo(session: &Session, reach: &mut Reach, asked: &str) -> Res
     let (entry, only) = pick(&entries, asked)?;
     let only = only.map(|action| action.id.as_str());
     let fleet = reach.fleet().await.ok();
-    derive(session, fleet, entry, only).await
+    let (entry, undone) = without_undone(entry, only, &entries);
+    let mut plan = derive(session, fleet, &entry, only).await?;
+    plan.left_out.extend(undone);
+    Ok(plan)
+}
+
+/// The entry without the actions that were undone already, and a sentence for each of those.
+fn without_undone(entry: &Entry, only: Option<&str>, entries: &[Entry]) -> (Entry, Vec<String>) {
+    let undone = undone(entries);
+    let by = |action: &ActionEntry| undone.by(&entry.plan, &action.id);
+    let is_meant = |action: &&ActionEntry| only.is_none_or(|only| only == action.id);
+    let sentence = |action: &ActionEntry| Some(format!("{}: already undone by {}", action.id, short_id(by(action)?)));
+    let sentences = entry.actions.iter().filter(is_meant).filter_map(sentence).collect();
+    let mut left = entry.clone();
+    left.actions.retain(|action| by(action).is_none());
+    (left, sentences)
 }
 
 /// Derives the undo of a journal entry from the journal and what the clusters hold now.

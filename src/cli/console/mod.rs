@@ -4,6 +4,8 @@
 //!
 //! Exit codes: 0 when the user quits; 1 when the terminal cannot be used.
 
+#![expect(clippy::disallowed_methods, reason = "the console is given the clock")]
+
 mod accepting;
 mod background;
 pub mod console_settings;
@@ -11,8 +13,10 @@ mod live_services;
 mod login;
 mod memory;
 mod objects;
+mod recorder;
 mod references;
 mod reload;
+mod replaying;
 mod saving;
 mod tasks;
 
@@ -23,15 +27,19 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 
 use super::context::{Context, Notices};
 use super::error::CliError;
 use super::fleet::{self, CheckFilter, Source};
+use crate::cli::terminal::write_stderr;
 use crate::config::{ACCEPTED_FILE, Config, ConsoleSettings};
 use crate::console::ReplySender;
-use crate::console::run::{Opening, Started, run as run_console};
+use crate::console::run::{OpenRecording, Opening, Started, run as run_console};
 use crate::console::task::Start;
 use live_services::LiveServices;
+use recorder::RecordingFile;
+pub use replaying::run as run_replay;
 use trueup_core::engine::executor::REFERENCE_SCAN_AFTER;
 use trueup_fleet::live::Live;
 use trueup_operate::{Fleet, MakeLive, OperateError, Session, follow_kubeconfig};
@@ -132,6 +140,8 @@ fn opened(session: Arc<Session>, make: MakeLive, config: Config, kind: FleetKind
 /// # Errors
 /// The terminal cannot be used.
 pub async fn run(context: Context, open: OpenFleet, instead: Instead) -> Result<u8, CliError> {
+    let recording = context.globals.record.as_deref().map(RecordingFile::create).transpose()?;
+    let (size, terminal) = (recording.as_ref().map(RecordingFile::size), context.terminal);
     let opening = Opening {
         depth: console_settings::depth(&context),
         dialect: console_settings::dialect(&context),
@@ -139,11 +149,19 @@ pub async fn run(context: Context, open: OpenFleet, instead: Instead) -> Result<
         zone: console_settings::zone(&context),
         is_tmux: context.env.raw("TMUX").is_some(),
         instead,
+        clock: Box::new(Timestamp::now),
+        record: recording.map(|file| -> OpenRecording { Box::new(move |replies| file.open(replies)) }),
         start: Box::new(move |replies| start(context, open, replies)),
     };
-    run_console(opening).await.map(|()| 0).map_err(|error| {
-        CliError::failed("the console", format!("cannot use the terminal ({error})"), "try trueup plan instead")
-    })
+    let ended = run_console(opening).await;
+    if let Some(size) = size {
+        write_stderr(&terminal.safe(&size.message()));
+    }
+    ended.map(|()| 0).map_err(no_terminal)
+}
+
+fn no_terminal(error: std::io::Error) -> CliError {
+    CliError::failed("the console", format!("cannot use the terminal ({error})"), "try trueup plan instead")
 }
 
 fn start(mut context: Context, open: OpenFleet, replies: ReplySender) -> BoxFuture<'static, Result<Started, String>> {
@@ -172,6 +190,9 @@ fn start(mut context: Context, open: OpenFleet, replies: ReplySender) -> BoxFutu
         let (render, mut model_settings) =
             console_settings::build(&context, &settings, accepted, folder.as_deref(), remembered);
         model_settings.notices.extend(notices);
+        if context.globals.record.is_some() {
+            model_settings.local = recorder::named_zone(model_settings.local);
+        }
         let described = |live: &Live| {
             let checks = live.domains().iter();
             checks.map(|check| (check.name(), check.description())).collect()
@@ -203,7 +224,8 @@ fn start(mut context: Context, open: OpenFleet, replies: ReplySender) -> BoxFutu
             accepted_file,
             _keeps: keeps,
         };
-        Ok(Started { render, settings: model_settings, start, services: Box::new(services), updates })
+        let history = Vec::new();
+        Ok(Started { render, settings: model_settings, start, services: Box::new(services), history, updates })
     }
     .boxed()
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - characters keep their columns: each run of one style is as long as its cells, whatever the font;
-//! - a background is drawn only where a cell has one of its own;
+//! - the ground is the theme's, and a background is drawn only where a cell has one of its own;
 //! - cell text is escaped, never markup.
 
 #![expect(clippy::disallowed_types, reason = "writes the colours of a drawn screen")]
@@ -13,6 +13,7 @@ use ratatui::buffer::{Buffer, Cell, CellWidth as _};
 use ratatui::style::{Color, Modifier};
 
 use crate::console::terminal::{rgb_of_256, shown};
+use crate::console::theme::{Role, Theme};
 use trueup_core::engine::text::Printable;
 
 /// Colours of the SVG for a terminal's palette.
@@ -72,6 +73,21 @@ impl Palette {
             [0x8c, 0x95, 0x9f],
         ],
     };
+}
+
+impl Palette {
+    /// The palette of a theme's screen: its own ground and text where it has exact ones, else those of a dark terminal.
+    pub fn of(theme: &Theme) -> Self {
+        let exact = |color: Option<Color>| match color {
+            Some(Color::Rgb(red, green, blue)) => Some([red, green, blue]),
+            _ => None,
+        };
+        let style = theme.style(Role::Text);
+        let (Some(text), Some(background)) = (exact(style.fg), exact(style.bg)) else { return Self::DARK };
+        let light = |[red, green, blue]: [u8; 3]| u16::from(red) + u16::from(green) + u16::from(blue);
+        let named = if light(background) > light(text) { Self::LIGHT.named } else { Self::DARK.named };
+        Self { text, background, named }
+    }
 }
 
 /// Cell width in SVG units: common fonts are 0.6 times as wide as high.
@@ -286,6 +302,7 @@ mod tests {
     use ratatui::style::Style;
 
     use super::*;
+    use crate::console::theme::Themes;
 
     #[test]
     fn a_screen_becomes_runs_of_text_over_its_backgrounds() {
@@ -300,6 +317,16 @@ mod tests {
                 .add_modifier(Modifier::CROSSED_OUT | Modifier::UNDERLINED | Modifier::ITALIC | Modifier::DIM),
         );
         insta::assert_snapshot!(svg(&buffer, &Palette::DARK));
+    }
+
+    #[test]
+    fn a_screen_is_exported_on_the_ground_of_its_theme() {
+        let cases = [("paper", "#fbfaf6"), ("night", "#12161f"), ("high-contrast", "#000000"), ("terminal", "#141820")];
+        for (name, ground) in cases {
+            let palette = Palette::of(&Themes::built_in().resolve(name).unwrap());
+            let drawn = svg(&Buffer::with_lines(["abc"]), &palette);
+            assert!(drawn.contains(&format!(r#"rx="8" fill="{ground}""#)), "{name}: {drawn}");
+        }
     }
 
     #[test]

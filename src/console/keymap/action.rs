@@ -112,7 +112,7 @@ actions! {
     SortNext "sort-next" Choosing "sort" "Sort by the next column";
     SortReverse "sort-reverse" Choosing "reverse" "Reverse the sort order";
 
-    ViewObject "view-object" Looking "view yaml" "Show the object as YAML, secrets masked";
+    ViewObject "view-object" Looking "yaml" "Show the object as YAML, secrets masked";
     Reveal "reveal" Looking "reveal" "Show or mask values of an object that look like a credential; never those of a Secret";
     Events "events" Looking "events" "Show the events of the object";
     References "references" Looking "references" "Show what references the object, its owners, managers and finalizers";
@@ -123,11 +123,11 @@ actions! {
     OpenPager "open-pager" Looking "pager" "Open the text in $PAGER";
     OpenEditor "open-editor" Looking "editor" "Open the text in $EDITOR";
 
-    Reconcile "reconcile" Repairing "reconcile" "Plan a fix for the marked rows, or for the selected row";
+    Reconcile "reconcile" Repairing "plan a fix" "Plan a fix for the marked rows, or for the selected row";
     Refresh "refresh" Repairing "refresh" "List everything again, or replan";
-    Include "include" Repairing "include/exclude" "Include or exclude an action of the plan";
+    Include "include" Repairing "tick" "Include or exclude an action of the plan";
     DryRun "dry-run" Repairing "dry run" "Run a server-side dry run of the plan";
-    WritePlan "write-plan" Repairing "write plan file" "Write the plan to a file for `trueup apply`";
+    WritePlan "write-plan" Repairing "write file" "Write the plan to a file for `trueup apply`";
     Approve "approve" Repairing "approve" "Open the approval dialog; nothing is sent before it is confirmed";
     Discard "discard" Repairing "discard" "Discard the plan";
     Stop "stop" Repairing "stop" "Stop the apply after the running action";

@@ -124,6 +124,31 @@ impl Keymap {
         page
     }
 
+    /// The bindings as a key file. Read on top of an empty keymap, it gives the same keymap.
+    pub fn file_text(&self) -> String {
+        let mut file = String::new();
+        for scope in Scope::ALL {
+            let mut actions: Vec<Action> = Vec::new();
+            for binding in self.in_scope(scope) {
+                if !actions.contains(&binding.action) {
+                    actions.push(binding.action);
+                }
+            }
+            if actions.is_empty() {
+                continue;
+            }
+            writeln!(file, "[{}]", scope.name()).expect("writing to a string does not fail");
+            for action in actions {
+                let own = self.in_scope(scope).iter().filter(|binding| binding.action == action);
+                let keys: Vec<String> = own.map(|binding| Stroke::sequence_text(&binding.strokes)).collect();
+                // Texts of keys are quoted as in JSON.
+                writeln!(file, "{} = {}", action.name(), serde_json::Value::from(keys))
+                    .expect("writing to a string does not fail");
+            }
+        }
+        file
+    }
+
     pub(super) fn in_scope(&self, scope: Scope) -> &[Binding] {
         self.scopes.get(&scope).map_or(&[], Vec::as_slice)
     }

@@ -35,6 +35,20 @@ impl Default for Keymap {
     }
 }
 
+impl serde::Serialize for Keymap {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.file_text())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Keymap {
+    /// Takes a whole keymap. Lines that are not valid are left out, as in the user's file.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+        Ok(Self::empty().with_file(&text).0)
+    }
+}
+
 impl Keymap {
     /// Applies the user's file to the built-in keys, and returns its problems.
     pub fn with_user_file(text: &str) -> (Self, Vec<KeymapProblem>) {

@@ -90,7 +90,7 @@ fn a_key_acts_or_waits_or_is_ignored() {
 fn a_sequence_of_a_scope_hides_a_global_key() {
     let (keymap, problems) = Keymap::with_user_file("[list]\nreconcile = 'p r'\n");
     assert_eq!(problems, []);
-    assert_eq!(press(&keymap, Scope::List, "p"), Resolution::More(vec![("r".to_owned(), "reconcile")]));
+    assert_eq!(press(&keymap, Scope::List, "p"), Resolution::More(vec![("r".to_owned(), "plan a fix")]));
     assert_eq!(press(&keymap, Scope::Fleet, "p"), Resolution::Act(Action::Pause));
     assert_eq!(keymap.keys(Scope::List, Action::Pause), Vec::<String>::new());
 }
@@ -179,4 +179,13 @@ fn keys_are_escaped_in_markdown_tables() {
     let docs = Keymap::default().docs_markdown();
     assert!(docs.contains("| `\\|` | `open-pager` |"), "{docs}");
     assert!(docs.contains("## Everywhere (`[global]`)"));
+}
+
+#[test]
+fn a_keymap_written_as_a_file_is_read_back_unchanged() {
+    let own = "[list]\nreconcile = [\"ctrl-p\", \"\\\"\", \"g x\"]\nquestion = []\nunmark = [\"r\"]\n";
+    for keymap in [Keymap::default(), Keymap::with_user_file(own).0] {
+        let text = serde_json::to_string(&keymap).unwrap();
+        assert_eq!(serde_json::from_str::<Keymap>(&text).unwrap(), keymap);
+    }
 }

@@ -1,15 +1,10 @@
 //! The running apply and the journal.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use jiff::Timestamp;
-
+use super::journal::{JournalRow, UndoOffer};
+use super::run::Run;
 use crate::console::table::ListState;
-use crate::console::task::{Stage, Task};
-use trueup_core::engine::executor::{ActionResult, Report};
+use crate::console::task::Task;
 use trueup_core::engine::journal::Entry;
-use trueup_core::engine::{Action, Chosen, Plan, Verb};
 
 #[derive(Debug, Default)]
 pub struct Activity {
@@ -21,6 +16,16 @@ pub struct Activity {
     history_asked: u64,
     pub list: ListState<String>,
     names: Vec<String>,
+    pub upper: Upper,
+}
+
+/// Content of the upper pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Upper {
+    #[default]
+    Run,
+    /// The selected entry of the journal.
+    Entry,
 }
 
 /// State of the journal.
@@ -28,112 +33,8 @@ pub struct Activity {
 pub enum History {
     #[default]
     NotRead,
-    Read(Vec<Entry>),
+    Read(Vec<JournalRow>),
     Failed(String),
-}
-
-#[derive(Debug)]
-pub struct Run {
-    pub plan: String,
-    pub rows: Vec<RunRow>,
-    pub state: RunState,
-    /// A stop was requested and is pending.
-    pub stopping: bool,
-    pub notices: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunState {
-    Running,
-    Finished {
-        halted: Option<String>,
-    },
-    /// It never started.
-    Failed(String),
-}
-
-/// One action of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunRow {
-    pub id: String,
-    pub verb: Verb,
-    pub what: String,
-    pub cluster: String,
-    pub depends_on: Vec<String>,
-    pub intended: Option<Timestamp>,
-    pub sent: Option<Timestamp>,
-    pub answered: Option<Timestamp>,
-    /// How long the action has been waiting, and for what.
-    pub waiting: Option<(Duration, String)>,
-    pub ended: Option<(Timestamp, ActionResult)>,
-}
-
-impl Run {
-    pub fn new(plan: &Plan, chosen: &Chosen) -> Self {
-        let is_chosen = |action: &Action| match chosen {
-            Chosen::Selected => action.selected && action.blocked_by.is_empty(),
-            Chosen::Except(ids) => action.selected && action.blocked_by.is_empty() && !ids.contains(&action.id),
-            Chosen::Only(ids) => ids.contains(&action.id),
-        };
-        let row = |action: &Action| RunRow {
-            id: action.id.clone(),
-            verb: action.verb(),
-            what: format!("{} {}", action.target.kind, action.target.name),
-            cluster: action.cluster.clone(),
-            depends_on: action.depends_on.clone(),
-            intended: None,
-            sent: None,
-            answered: None,
-            waiting: None,
-            ended: None,
-        };
-        let mut chosen: Vec<(usize, &Action)> = plan.steps().into_iter().zip(&plan.actions).collect();
-        chosen.retain(|(_, action)| is_chosen(action));
-        chosen.sort_by_key(|(step, action)| (&action.cluster, *step));
-        let rows = chosen.into_iter().map(|(_, action)| row(action)).collect();
-        Self { plan: plan.id.clone(), rows, state: RunState::Running, stopping: false, notices: Vec::new() }
-    }
-
-    pub fn take(&mut self, action: &str, at: Timestamp, stage: Stage) {
-        let Some(row) = self.rows.iter_mut().find(|row| row.id == action) else { return };
-        row.waiting = None;
-        match stage {
-            Stage::Intended => row.intended = Some(at),
-            Stage::Sent => row.sent = Some(at),
-            Stage::Answered => row.answered = Some(at),
-            Stage::Waiting { so_far, why } => row.waiting = Some((so_far, why)),
-            Stage::Ended(end) => row.ended = Some((at, end)),
-        }
-    }
-
-    pub fn finish(&mut self, report: &Report, halted: Option<String>, at: Timestamp) {
-        self.notices.clone_from(&report.notices);
-        // Interrupted actions end with the run.
-        for row in &mut self.rows {
-            row.waiting = None;
-        }
-        for row in self.rows.iter_mut().filter(|row| row.ended.is_none()) {
-            row.ended = report.ends.get(&row.id).map(|end| (at, end.clone()));
-        }
-        self.state = RunState::Finished { halted };
-    }
-
-    pub fn is_running(&self) -> bool {
-        self.state == RunState::Running
-    }
-
-    pub fn done(&self) -> usize {
-        self.rows.iter().filter(|row| row.ended.is_some() && row.waiting.is_none()).count()
-    }
-
-    /// Number of actions per result.
-    pub fn counts(&self) -> BTreeMap<&'static str, usize> {
-        let mut counts = BTreeMap::new();
-        for (_, end) in self.rows.iter().filter_map(|row| row.ended.as_ref()) {
-            *counts.entry(end.as_str()).or_insert(0) += 1;
-        }
-        counts
-    }
 }
 
 impl Activity {
@@ -153,28 +54,39 @@ impl Activity {
             return;
         }
         self.history = match entries {
-            Ok(mut entries) => {
-                entries.reverse();
-                self.names = entries.iter().map(|entry| entry.plan.clone()).collect();
-                History::Read(entries)
+            Ok(entries) => {
+                let rows = JournalRow::all(entries);
+                self.names = rows.iter().map(|row| row.entry.plan.clone()).collect();
+                History::Read(rows)
             }
             Err(why) => History::Failed(why),
         };
     }
 
-    /// The plan to undo: the selected one, or the last run's until the journal is read again.
-    pub fn to_undo(&self) -> Option<String> {
+    /// The plan that undo is about, and whether it can be undone: the selected entry, or the last run's until the journal is
+    /// read again.
+    pub fn to_undo(&self) -> Option<(&str, UndoOffer)> {
         match &self.history {
-            History::NotRead => self.run.as_ref().map(|run| run.plan.clone()),
-            History::Read(_) | History::Failed(_) => self.cursor().map(|entry| entry.plan.clone()),
+            History::NotRead => self.run.as_ref().map(|run| (run.plan.as_str(), UndoOffer::Possible)),
+            History::Read(_) | History::Failed(_) => {
+                self.cursor().map(|row| (row.entry.plan.as_str(), row.undo.clone()))
+            }
         }
     }
 
     /// The selected entry of the journal.
-    pub fn cursor(&self) -> Option<&Entry> {
-        let History::Read(entries) = &self.history else { return None };
+    pub fn cursor(&self) -> Option<&JournalRow> {
+        let History::Read(rows) = &self.history else { return None };
         let plan = self.list.cursor()?;
-        entries.iter().find(|entry| entry.plan == *plan)
+        rows.iter().find(|row| row.entry.plan == *plan)
+    }
+
+    /// The entry in the upper pane.
+    pub fn opened(&self) -> Option<&JournalRow> {
+        match self.upper {
+            Upper::Run => None,
+            Upper::Entry => self.cursor(),
+        }
     }
 
     /// The journal's list state and rows.

@@ -13,7 +13,21 @@ use trueup_core::world::ClusterName;
 pub struct Findings {
     held: BTreeMap<Arc<SubjectId>, Arc<CurrentJudgement>>,
     counts: BTreeMap<(ClusterName, CheckName), StateCounts>,
+    /// The counts of each check over all clusters.
+    by_check: BTreeMap<CheckName, StateCounts>,
 }
+
+/// The states of findings, the worst first.
+pub const WORST_FIRST: [State; State::ALL.len()] = [
+    State::Error,
+    State::Drift,
+    State::Missing,
+    State::Extra,
+    State::Stale,
+    State::Unknown,
+    State::Blocked,
+    State::Match,
+];
 
 /// Number of findings per state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +45,12 @@ impl StateCounts {
     /// Everything except matches.
     pub fn differences(&self) -> u32 {
         self.total() - self.of(State::Match)
+    }
+
+    /// The counts of everything except matches, the worst state first.
+    pub fn worst(&self) -> impl Iterator<Item = (State, u32)> {
+        let counted = WORST_FIRST.into_iter().map(|state| (state, self.of(state)));
+        counted.filter(|(state, count)| *state != State::Match && *count > 0)
     }
 
     pub fn add(&mut self, other: &Self) {
@@ -69,16 +89,21 @@ impl Findings {
 
     /// The counts of a check over all clusters.
     pub fn counts_of(&self, domain: CheckName) -> StateCounts {
-        let mut all = StateCounts::default();
-        self.counts.iter().filter(|((_, name), _)| *name == domain).for_each(|(_, counts)| all.add(counts));
-        all
+        self.by_check.get(&domain).copied().unwrap_or_default()
     }
 
     /// The counts of a cluster over all checks.
     pub fn counts_in(&self, cluster: &ClusterName) -> StateCounts {
         let mut all = StateCounts::default();
-        self.counts.iter().filter(|((name, _), _)| name == cluster).for_each(|(_, counts)| all.add(counts));
+        self.checks_of(cluster).for_each(|(_, counts)| all.add(counts));
         all
+    }
+
+    /// The counts of a cluster for each check.
+    pub fn checks_of(&self, cluster: &ClusterName) -> impl Iterator<Item = (CheckName, &StateCounts)> {
+        let from = (cluster.clone(), CheckName(""));
+        let own = self.counts.range(from..).take_while(move |((name, _), _)| name == cluster);
+        own.map(|((_, check), counts)| (*check, counts))
     }
 
     /// Stores a judgement; returns the shared id of the subject and the previous judgement.
@@ -88,12 +113,15 @@ impl Findings {
         held: Arc<CurrentJudgement>,
     ) -> (Arc<SubjectId>, Option<Arc<CurrentJudgement>>) {
         let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
+        let all = self.by_check.entry(subject.domain).or_default();
         counts.count(held.judgement.state);
+        all.count(held.judgement.state);
         let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
         let id = known.unwrap_or(subject);
         let before = self.held.insert(id.clone(), held);
         if let Some(before) = &before {
             counts.discount(before.judgement.state);
+            all.discount(before.judgement.state);
         }
         (id, before)
     }
@@ -103,6 +131,9 @@ impl Findings {
         let (id, held) = self.held.remove_entry(subject)?;
         if let Some(counts) = self.counts.get_mut(&(subject.cluster.clone(), subject.domain)) {
             counts.discount(held.judgement.state);
+        }
+        if let Some(all) = self.by_check.get_mut(&subject.domain) {
+            all.discount(held.judgement.state);
         }
         Some((id, held))
     }

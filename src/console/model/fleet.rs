@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
+use super::links::Links;
 use crate::console::table::ListState;
 use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, Link, RiskClass};
 use trueup_fleet::live::UnreadLists;
@@ -13,6 +16,7 @@ pub struct FleetSheet {
     clocks: BTreeMap<ClusterName, ClockSkew>,
     /// Lists of live clusters that could not be read.
     unread: BTreeMap<ClusterName, UnreadLists>,
+    links: Links,
     /// In list order, filtered.
     rows: Vec<FleetRow>,
     names: Vec<ClusterName>,
@@ -62,11 +66,17 @@ impl FleetSheet {
         self.clusters.get(name).map_or_else(RiskClass::default, |cluster| cluster.class)
     }
 
-    pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>) {
+    pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>, now: Timestamp) {
+        self.links.put(&name, cluster.as_ref(), self.unread.contains_key(&name), now);
         match cluster {
             Some(cluster) => self.clusters.insert(name, cluster),
             None => self.clusters.remove(&name),
         };
+    }
+
+    /// The connections of all clusters, counted.
+    pub fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Takes in a clock that differs too much from the local one, or that it no longer does.
@@ -78,7 +88,8 @@ impl FleetSheet {
     }
 
     /// Takes in the lists of a live cluster that could not be read, or that all were.
-    pub fn put_lists(&mut self, name: ClusterName, lists: Option<UnreadLists>) {
+    pub fn put_lists(&mut self, name: ClusterName, lists: Option<UnreadLists>, now: Timestamp) {
+        self.links.put(&name, self.clusters.get(&name), lists.is_some(), now);
         match lists {
             Some(lists) => self.unread.insert(name, lists),
             None => self.unread.remove(&name),
@@ -174,7 +185,7 @@ mod tests {
                 (RiskClass::Dev, ClusterIdentity::default(), Served::Recorded(std::collections::BTreeSet::new()));
             let cluster =
                 Cluster { name: name.clone(), class, source, hosted_by: None, link: Link::Idle, identity, served };
-            sheet.put(name, Some(cluster));
+            sheet.put(name, Some(cluster), Timestamp::UNIX_EPOCH);
         }
         sheet.arrange();
         let rows: Vec<&str> = sheet.rows.iter().map(|row| row.name.as_str()).collect();

@@ -9,11 +9,14 @@ mod feed;
 mod finder;
 mod findings;
 mod fleet;
+mod journal;
 mod layer;
+mod links;
 mod navigation;
 mod plan;
 mod plugin;
 mod remembered;
+mod run;
 mod toast;
 
 use std::collections::BTreeSet;
@@ -24,19 +27,22 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
 pub use accepted::{ACCEPTED, Accepted};
-pub use activity::{Activity, History, Run, RunRow, RunState};
+pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, DiffMode, Loaded, ObjectTab, ObjectView, REST};
 pub use feed::{Feed, FeedLine};
 pub use finder::{Finder, FinderPhase, FinderPlace, FoundText};
-pub use findings::{Findings, StateCounts, shown_name};
+pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
 pub use remembered::{Remembered, RememberedCheck, SavedView};
+pub use run::{RowState, Run, RunRow, RunState, Tally, past};
 pub use toast::{Toast, ToastKind, Toasts};
 
 use super::effect::{Alert, MouseHold};
@@ -119,7 +125,7 @@ pub enum Standing {
 }
 
 /// Time zone of shown times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Zone {
     Local,
     Utc,
@@ -296,6 +302,6 @@ impl Model {
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }
-        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))));
+        self.activity.settle(layout.detail_lines());
     }
 }

@@ -11,7 +11,7 @@ use crate::console::layout;
 use crate::console::table::Direction;
 
 /// A named screen with a filter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedView {
     pub name: String,
     /// A name for [`Model::screen_named`].

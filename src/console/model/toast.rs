@@ -5,13 +5,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 /// Display time of a message.
-const STAYS: Duration = Duration::from_secs(6);
-/// Errors stay longer.
+const STAYS: Duration = Duration::from_secs(5);
+/// Errors stay longer: they are read, not glanced at.
 const ERROR_STAYS: Duration = Duration::from_secs(15);
 /// More messages would cover the screen.
 const COUNT_MAX: usize = 4;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ToastKind {
     Info,
     Error,
@@ -78,8 +79,8 @@ mod tests {
         toasts.info("copied", at(0));
         toasts.info("copied", at(3));
         assert_eq!(toasts.iter().count(), 1);
-        assert_eq!(toasts.next_end(), Some(at(9)));
-        toasts.expire(at(9));
+        assert_eq!(toasts.next_end(), Some(at(8)));
+        toasts.expire(at(8));
         assert_eq!(toasts.iter().count(), 0);
     }
 

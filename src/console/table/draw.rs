@@ -21,6 +21,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::text::columns as width_of;
 use super::{Align, Column, Direction, Glyphs, Placed, cut_middle, display_width, fit, layout};
+use crate::console::theme::select;
 
 /// Columns before the first cell: mark and cursor.
 const GUTTER: u16 = 2;
@@ -191,8 +192,6 @@ fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: 
         Tone::Dimmed => *dimmed,
     };
     if style.cursor {
-        // Applied first, so that a coloured cell keeps its colour.
-        buffer.set_style(line, *cursor);
         write(glyphs.cursor, Style::new(), line.x + 1, line.y, buffer);
     }
     if style.marked {
@@ -201,6 +200,9 @@ fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: 
     for one in placed {
         let place = Rect { x: line.x + GUTTER + one.x, width: one.width, ..line };
         draw_cell(row.cell(one.index), view.columns[one.index].align, tone, place, glyphs, buffer);
+    }
+    if style.cursor {
+        select(buffer, line, *cursor);
     }
 }
 

@@ -14,12 +14,12 @@ use trueup_checks::{
     Step,
 };
 use trueup_core::engine::journal::{
-    ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, VerifiedState,
+    ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, Sent, VerifiedState,
 };
 use trueup_core::engine::{
     AcceptRule, Action, ActionDraft, Blocked, Change, CheckName, Evidence, Explanation, Finding, GateName, Glob,
     Judgement, MetadataChange, ObjectBackup, ObjectRef, Origin, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason,
-    Stake, State, SubjectId, Summary, Target, TargetRecord, TargetSource, Tier, Undo,
+    Stake, State, SubjectId, Summary, Target, TargetRecord, TargetSource, Tier, Undo, Verb,
 };
 use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, HostedBy, Link, Namespace, ObjectName,
@@ -33,7 +33,7 @@ pub const PARTS: CheckName = CheckName("toy-parts");
 
 const COPIES_INTRODUCED: CheckDescription = CheckDescription {
     title: "Copies",
-    short: "COPIES",
+    short: "Copies",
     message: "copies of secrets that something still refers to",
     columns: &[],
     verdict_width: 16,
@@ -42,7 +42,7 @@ const COPIES_INTRODUCED: CheckDescription = CheckDescription {
 
 const PARTS_INTRODUCED: CheckDescription = CheckDescription {
     title: "Cloud parts",
-    short: "PARTS",
+    short: "Parts",
     message: "parts of an account and the order they go in",
     columns: &[
         Column { title: "ZONE", side: Side::Left, width: 8, grows: true, rank: 5 },
@@ -444,23 +444,36 @@ fn identity() -> ClusterIdentity {
     ClusterIdentity { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned(), ..ClusterIdentity::default() }
 }
 
-/// An entry for each way a plan can have ended, oldest first.
+/// An entry for each way a plan can have ended, oldest first. The last one undoes the first.
 pub fn journal() -> Vec<Entry> {
-    let verified = |state| ActionStanding::Verified { state, why: String::new(), at: ago(3_500) };
+    let verified = |verb, state| (Some(verb), ActionStanding::Verified { state, why: String::new(), at: ago(3_500) });
+    let gone = || verified(Verb::Delete, VerifiedState::Gone);
+    let stopped = || {
+        let target = target("ext-auth-client-3");
+        let why = "stopped before it was sent".to_owned();
+        (None, ActionStanding::Skipped { cluster: "guest-payments".to_owned(), verb: Verb::Delete, target, why })
+    };
     vec![
-        entry('1', 90_000, Some(89_990), vec![ActionStanding::Resolved(Found::Gone)]),
-        entry('2', 9_000, None, vec![verified(VerifiedState::Gone), ActionStanding::Prepared]),
-        entry('3', 7_000, Some(6_990), vec![ActionStanding::Open, verified(VerifiedState::Gone)]),
-        entry(
-            '4',
-            3_600,
-            Some(3_500),
-            vec![verified(VerifiedState::Gone), verified(VerifiedState::Gone), verified(VerifiedState::Changed)],
-        ),
+        entry('1', 90_000, Some(89_990), vec![(Some(Verb::Delete), ActionStanding::Resolved(Found::Gone))]),
+        entry('2', 9_000, None, vec![gone(), (None, ActionStanding::Prepared)]),
+        entry('3', 7_000, Some(6_990), vec![(Some(Verb::Delete), ActionStanding::Open), gone()]),
+        entry('4', 3_600, Some(3_500), vec![gone(), gone(), verified(Verb::Label, VerifiedState::Changed), stopped()]),
+        Entry {
+            undoes: Some(plan_id('1')),
+            ..entry('5', 1_800, Some(1_790), vec![verified(Verb::Create, VerifiedState::Restored)])
+        },
     ]
 }
 
-fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<ActionStanding>) -> Entry {
+fn plan_id(digit: char) -> String {
+    format!("sha256:{}", digit.to_string().repeat(64))
+}
+
+fn target(name: &str) -> ObjectRef {
+    action("a1", "guest-payments", "Secret", name).target
+}
+
+fn entry(digit: char, approved: i64, finished: Option<i64>, ends: Vec<(Option<Verb>, ActionStanding)>) -> Entry {
     let clusters = vec![ApprovedCluster { name: "guest-payments".to_owned(), identity: identity() }];
     let approval = Approval {
         who: "ann".to_owned(),
@@ -469,17 +482,31 @@ fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<Actio
         at: ago(approved),
         clusters,
     };
-    let action = |(place, standing): (usize, ActionStanding)| ActionEntry {
+    let sent = |verb: Verb, place: usize| Sent {
+        cluster: "guest-payments".to_owned(),
+        verb,
+        target: target(&format!("ext-auth-client-{place}")),
+        labels: None,
+        annotations: None,
+        fields: None,
+        keys: Vec::new(),
+        uid: None,
+        resource_version: None,
+        attempt: 1,
+        at: ago(approved - 1),
+    };
+    let action = |(place, (verb, standing)): (usize, (Option<Verb>, ActionStanding))| ActionEntry {
         id: format!("a{}", place + 1),
-        backup: None,
-        sent: None,
+        backup: (verb == Some(Verb::Delete)).then(|| "f.age".to_owned()),
+        sent: verb.map(|verb| sent(verb, place)),
         standing,
         version: None,
     };
     Entry {
-        plan: format!("sha256:{}", digit.to_string().repeat(64)),
+        plan: plan_id(digit),
         approvals: vec![approval],
-        actions: standings.into_iter().enumerate().map(action).collect(),
+        actions: ends.into_iter().enumerate().map(action).collect(),
+        undoes: None,
         finished: finished.map(ago),
         in_doubt: Default::default(),
     }
@@ -554,7 +581,7 @@ pub fn references(subject: &SubjectId) -> ReferenceSheet {
                 link(&source, "copied", &own, RelationStanding::Unknown, "forbidden (get secrets)"),
             ],
             used_by: vec![RelatedObject::new("guest-payments", "OAuth", None, "cluster")],
-            searched: vec!["Proxy", "Image"],
+            searched: vec!["Proxy".to_owned(), "Image".to_owned()],
         },
         metadata: Some(Ok(ObjectMetadata {
             owners: Vec::new(),

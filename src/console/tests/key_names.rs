@@ -31,7 +31,7 @@ fn rebinding_a_key_changes_the_sentences_that_name_it() {
         "[global]\nopen = ['f1']\nback = ['f2']\nrefresh = ['f3']\ngo-fleet = ['f4']\ngo-domain-1 = ['f5']\nfilter = ['f6']\n\
          mouse = ['f7']\n[fleet]\nreconcile = ['f8']\nreconnect = ['f9']\nrun-plugin = ['f10']\n[plan]\ninclude = ['f11']\n\
          approve = ['f12']\n[list]\nreconcile = ['f8']\nreconnect = ['f9']\n[detail]\nreconcile = ['f8']\n\
-         [approval]\nopen = ['f1']\nback = ['f2']\n[filter]\nopen = ['f1']\nback = ['f2']\n",
+         [activity]\nreconcile = ['f8']\n[approval]\nopen = ['f1']\nback = ['f2']\n[filter]\nopen = ['f1']\nback = ['f2']\n",
     );
     type Case<'a> = (&'a str, &'a dyn Fn(&mut TestConsole) -> String, &'a [&'a str]);
     let cases: [Case<'_>; 8] = [

@@ -4,6 +4,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 
 use super::fixtures;
 use crate::console::hits::{Hit, Tab};
+use crate::console::keymap::Action;
 use crate::console::model::{Layer, Pane, ScreenId};
 use crate::console::table::Direction;
 use crate::console::testing::TestConsole;
@@ -58,7 +59,7 @@ fn a_click_on_a_tab_goes_there() {
         assert_eq!(stage.model.screen(), place, "{tab:?}");
         stage.draw(120, 40);
     }
-    stage.click(Hit::Tab(Tab::Help));
+    stage.click(Hit::Hint(Action::Help));
     assert!(matches!(stage.model.layer, Some(Layer::Help { .. })));
 }
 
@@ -83,11 +84,12 @@ fn the_wheel_scrolls_the_pane_under_the_pointer() {
 #[test]
 fn the_divider_follows_a_drag() {
     let mut stage = drawn("1");
+    stage.draw(160, 45);
     let place = stage.place_of(Hit::Divider);
     let held = MouseEventKind::Drag(MouseButton::Left);
     stage.mouse(held, (30, 5));
     assert_eq!(stage.model.split, 55, "no drag started");
-    stage.mouse(MouseEventKind::Down(MouseButton::Left), place).mouse(held, (48, 5));
+    stage.mouse(MouseEventKind::Down(MouseButton::Left), place).mouse(held, (64, 5));
     assert_eq!(stage.model.split, 40);
     stage.mouse(held, (1, 5));
     assert_eq!(stage.model.split, 25, "neither side vanishes");

@@ -293,7 +293,7 @@ fn running(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     full(|stage| {
         let plan: Plan = fixtures::plan(fixtures::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
-        stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
+        stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into()), stage.model.now));
         stage.keys("ga").reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
         act(stage);
     })
@@ -351,7 +351,9 @@ fn activity() -> States {
     let reported = |halted, end: ActionResult| {
         move |stage: &mut TestConsole| {
             let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
-            let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
+            let unreferenced_at = Some(stage.model.now);
+            let plan = "sha256:5f21c9aa".to_owned();
+            let report = Report { plan, halted, ends: ends.into(), unreferenced_at, ..Report::default() };
             stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) });
             stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
         }
@@ -383,6 +385,15 @@ fn activity() -> States {
                     .keys("j");
             }),
         ),
+        (
+            "an entry of the journal",
+            full(|stage| {
+                stage
+                    .keys("ga")
+                    .reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) })
+                    .keys("j enter");
+            }),
+        ),
         ("every stage", running(every_stage)),
         ("what takes its time", running(every_wait)),
         (
@@ -396,6 +407,7 @@ fn activity() -> States {
             "stopped",
             running(|stage| {
                 every_stage(stage);
+                stage.later(Duration::from_secs(29)).keys("x").later(Duration::from_secs(2));
                 reported(Some(Halt::Stopped), stopped)(stage);
             }),
         ),
@@ -587,7 +599,9 @@ fn every_screen_is_ascii_in_plain_mode() {
 fn every_screen_can_be_drawn_in_any_size() {
     for (_, states) in all() {
         for (_, mut stage) in states {
-            for (width, height) in [(1, 1), (59, 15), (60, 16), (61, 17), (79, 23), (119, 16), (60, 200), (300, 16)] {
+            for (width, height) in
+                [(1, 1), (30, 6), (31, 14), (59, 15), (60, 16), (61, 17), (79, 23), (119, 16), (60, 200), (300, 16)]
+            {
                 stage.draw(width, height);
             }
         }
@@ -596,11 +610,25 @@ fn every_screen_can_be_drawn_in_any_size() {
 
 #[test]
 fn a_screen_that_is_too_small_shows_the_required_size() {
-    for (width, height) in [(59, 15), (59, 40), (200, 15)] {
+    for (width, height) in [(29, 15), (29, 40), (200, 5)] {
         let text = TestConsole::full().draw(width, height);
-        let said: Vec<&str> = text.lines().take(2).collect();
-        let size = format!("this window has {width}x{height}");
-        assert_eq!(said, ["trueup needs 60x16 columns and rows", size.as_str()]);
+        assert_eq!(text.lines().next(), Some("Too small: 30x6 needed"), "{width}x{height}");
+    }
+    let mut asked = asking(fixtures::deletes("guest-payments", 2, Tier::T3), "");
+    assert_eq!(
+        asked.draw(59, 40).lines().next(),
+        Some("Too small: 60x16 needed"),
+        "a dialog is shown in full or not at all"
+    );
+}
+
+#[test]
+fn a_small_screen_shows_the_list_alone() {
+    for keys in ["", "1"] {
+        let mut stage = typed(keys);
+        let text = stage.draw(30, 6);
+        assert!(text.lines().next().is_some_and(|line| line.starts_with("━━ ")), "{text}");
+        assert!(text.lines().any(|line| line.contains("▸")), "{text}");
     }
 }
 

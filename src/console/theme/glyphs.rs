@@ -1,15 +1,15 @@
 //! Glyphs of the screen, each with an ASCII counterpart.
 //!
 //! Invariants: both sets have the same glyphs, and an ASCII one has the same width as its counterpart, so that layout does
-//! not depend on the set. [`Glyphs::ellipsis`] and [`Glyphs::arrow`] are texts and may differ.
+//! not depend on the set. [`Glyphs::ellipsis`], [`Glyphs::arrow`] and [`Glyphs::prod`] are texts and may differ.
 
 use ratatui::symbols::border;
 
 use trueup_core::engine::State;
-use trueup_core::world::Link;
+use trueup_core::world::{Link, RiskClass};
 
 /// The glyph set the terminal or the user can read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GlyphSet {
     Unicode,
     /// ASCII only: for other locales, and for screen readers, which read box drawing aloud.
@@ -29,6 +29,8 @@ macro_rules! glyphs {
             $($(#[$doc])* pub $name: &'static str,)+
             pub ellipsis: &'static str,
             pub arrow: &'static str,
+            /// The class of prod clusters as a word with its mark.
+            pub prod: &'static str,
             pub borders: border::Set<'static>,
             /// Corners of stacked panes: left and right.
             pub joints: (&'static str, &'static str),
@@ -40,6 +42,7 @@ macro_rules! glyphs {
             $($name: $unicode,)+
             ellipsis: "…",
             arrow: "→",
+            prod: "▌prod",
             borders: border::PLAIN,
             joints: ("├", "┤"),
         };
@@ -50,6 +53,7 @@ macro_rules! glyphs {
             $($name: $ascii,)+
             ellipsis: "...",
             arrow: "->",
+            prod: "PROD",
             borders: border::Set {
                 top_left: "+",
                 top_right: "+",
@@ -63,10 +67,10 @@ macro_rules! glyphs {
             joints: ("+", "+"),
         };
 
-        /// Every glyph of a set except the two texts.
+        /// Every glyph of a set except the texts.
         #[cfg(test)]
         fn signs(glyphs: &Glyphs) -> Vec<&'static str> {
-            let Glyphs { states, sparks, $($name,)+ ellipsis: _, arrow: _, borders, joints } = glyphs;
+            let Glyphs { states, sparks, $($name,)+ ellipsis: _, arrow: _, prod: _, borders, joints } = glyphs;
             let mut all = vec![$(*$name,)+ joints.0, joints.1];
             all.extend(states);
             all.extend(sparks);
@@ -79,12 +83,11 @@ macro_rules! glyphs {
 
 glyphs! {
     link_live: "●" | "*",
-    /// Connecting or listing.
-    link_busy: "◐" | ":",
+    /// Connecting, listing or retrying.
+    link_busy: "↻" | "@",
     /// Live, with lists that could not be read.
     link_partial: "◑" | "%",
-    link_stale: "◔" | "o",
-    link_failed: "✕" | "x",
+    link_failed: "✕" | "X",
     link_idle: "○" | ".",
     /// A snapshot folder.
     link_recorded: "■" | "#",
@@ -110,7 +113,7 @@ glyphs! {
     /// A typed character that is not shown.
     masked: "•" | "*",
     skipped: "⊘" | "x",
-    failed: "✕" | "!",
+    failed: "✕" | "X",
     /// A reference that does not hold.
     broken: "✗" | "x",
     /// Sort order of a column.
@@ -120,12 +123,15 @@ glyphs! {
     nothing: "·" | ".",
     /// Between parts of a line.
     separator: "·" | "-",
+    /// The title rule of a pane.
     rule: "─" | "-",
+    /// The title rule of the focused pane.
+    rule_focus: "━" | "=",
+    /// Before the name of a prod cluster where there is no space for its class.
+    prod_mark: "▌" | "|",
     divider: "│" | "|",
     scroll_thumb: "┃" | "#",
     scroll_track: "│" | "|",
-    /// Beside the title of the focused pane.
-    focus: "●" | "*",
 }
 
 impl Glyphs {
@@ -145,11 +151,18 @@ impl Glyphs {
     pub fn link(&self, link: &Link) -> &'static str {
         match link {
             Link::Idle => self.link_idle,
-            Link::Connecting | Link::Listing { .. } => self.link_busy,
+            Link::Connecting | Link::Listing { .. } | Link::Degraded { .. } => self.link_busy,
             Link::Live { .. } => self.link_live,
-            Link::Degraded { .. } => self.link_stale,
             Link::AuthExpired { .. } | Link::Failed { .. } => self.link_failed,
             Link::Recorded => self.link_recorded,
+        }
+    }
+
+    /// The class of a cluster, prod with its mark.
+    pub fn class(&self, class: RiskClass) -> &'static str {
+        match class {
+            RiskClass::Dev | RiskClass::Stage => class.as_str(),
+            RiskClass::Prod => self.prod,
         }
     }
 

@@ -8,11 +8,13 @@
 //! Elsewhere: reading theme files (`cli`), colour depth (`terminal::color`).
 
 mod glyphs;
+mod ground;
 mod role;
 mod style;
 mod themes;
 
 pub use glyphs::{GlyphSet, Glyphs};
+pub use ground::select;
 pub use role::Role;
 pub use themes::{DEFAULT, Theme, ThemeProblem, Themes};
 #[cfg(test)]

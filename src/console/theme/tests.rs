@@ -7,13 +7,13 @@
 
 use ratatui::style::{Color, Modifier};
 
-use super::{Role, Theme, Themes};
+use super::ground::linear;
+use super::{Role, Theme, Themes, ground};
 
 type Rgb = [f64; 3];
 
-/// States with their own colour. Unknown and blocked are both muted, on purpose.
-const STATES: [Role; 7] =
-    [Role::Match, Role::Missing, Role::Extra, Role::Drift, Role::Warn, Role::Unknown, Role::Error];
+/// States with their own colour. Matching and blocked are both muted, stale and unknown both a warning, on purpose.
+const STATES: [Role; 6] = [Role::Match, Role::Missing, Role::Extra, Role::Drift, Role::Warn, Role::Error];
 
 /// Distance at which colours are distinguishable in different places of a screen.
 const DISTANCE_MIN: f64 = 0.1;
@@ -59,7 +59,7 @@ fn every_text_has_enough_contrast_to_its_background() {
     for (name, least, decoration) in cases {
         let theme = theme(name);
         for role in Role::ALL.iter().filter(|role| !decoration.contains(role)) {
-            let found = contrast(text_of(&theme, *role), background_of(&theme, *role));
+            let found = contrast(&theme, *role, *role);
             assert!(found >= least, "{name}: {} has {found:.2}", role.name());
             assert!(!theme.style(*role).add_modifier.contains(Modifier::DIM), "{name}: {} is dimmed", role.name());
         }
@@ -71,32 +71,63 @@ fn every_text_has_enough_contrast_to_its_background() {
 fn a_state_is_readable_on_the_selected_row() {
     for name in ["night", "paper", "deuteranopia", "tritanopia"] {
         let theme = theme(name);
-        let behind = background_of(&theme, Role::Selection);
         for role in STATES {
-            let found = contrast(text_of(&theme, role), behind);
+            let found = contrast(&theme, role, Role::Selection);
             assert!(found >= 2.5, "{name}: {} has {found:.2}", role.name());
         }
     }
 }
 
 #[test]
+fn text_has_enough_contrast_to_the_ground_of_dialogs() {
+    for name in ["high-contrast", "night", "paper", "deuteranopia", "tritanopia"] {
+        for role in [Role::Dialog, Role::Muted, Role::Title, Role::Error, Role::HintKey, Role::HintText] {
+            let found = contrast(&theme(name), role, Role::Dialog);
+            assert!(found >= 4.5, "{name}: {} has {found:.2}", role.name());
+        }
+    }
+}
+
+/// Red and green are not decoration: red is an error, a failure or what cannot be undone, green is done and verified.
+#[test]
+fn red_and_green_have_one_meaning() {
+    let theme = theme("terminal");
+    let with = |wanted: [Color; 2]| {
+        let is_wanted = |role: &&Role| {
+            let style = theme.style(**role);
+            [style.fg, style.bg].into_iter().flatten().any(|color| wanted.contains(&color))
+        };
+        Role::ALL.iter().filter(is_wanted).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(with([Color::Red, Color::LightRed]), [Role::Error, Role::ToastError]);
+    assert_eq!(with([Color::Green, Color::LightGreen]), [Role::Ok]);
+}
+
+#[test]
 fn the_contrast_of_black_and_white_is_21() {
-    assert!((contrast([0.0; 3], [1.0; 3]) - 21.0).abs() < 1e-9);
-    assert!((contrast([1.0; 3], [1.0; 3]) - 1.0).abs() < 1e-9);
+    let (black, white) = (Color::Rgb(0, 0, 0), Color::Rgb(255, 255, 255));
+    assert!((ground::contrast(black, white).unwrap() - 21.0).abs() < 1e-9);
+    assert!((ground::contrast(white, white).unwrap() - 1.0).abs() < 1e-9);
+    assert_eq!(ground::contrast(white, Color::Red), None);
 }
 
 fn theme(name: &str) -> Theme {
     Themes::built_in().resolve(name).unwrap()
 }
 
-fn text_of(theme: &Theme, role: Role) -> Rgb {
-    let color = theme.style(role).fg.or(theme.style(Role::Text).fg);
-    exact(color).unwrap_or_else(|| panic!("{}: {} has no exact colour", theme.name(), role.name()))
+fn color_of(theme: &Theme, role: Role) -> Option<Color> {
+    theme.style(role).fg.or(theme.style(Role::Text).fg)
 }
 
-fn background_of(theme: &Theme, role: Role) -> Rgb {
-    let color = theme.style(role).bg.or(theme.style(Role::Text).bg);
-    exact(color).unwrap_or_else(|| panic!("{}: {} has no exact background", theme.name(), role.name()))
+fn text_of(theme: &Theme, role: Role) -> Rgb {
+    exact(color_of(theme, role)).unwrap_or_else(|| panic!("{}: {} has no exact colour", theme.name(), role.name()))
+}
+
+/// Contrast of a role's text on the ground of another.
+fn contrast(theme: &Theme, role: Role, behind: Role) -> f64 {
+    let behind = theme.style(behind).bg.or(theme.style(Role::Text).bg);
+    let found = color_of(theme, role).zip(behind).and_then(|(text, behind)| ground::contrast(text, behind));
+    found.unwrap_or_else(|| panic!("{}: {} has no exact colours", theme.name(), role.name()))
 }
 
 fn exact(color: Option<Color>) -> Option<Rgb> {
@@ -104,18 +135,6 @@ fn exact(color: Option<Color>) -> Option<Rgb> {
         Some(Color::Rgb(red, green, blue)) => Some([red, green, blue].map(linear)),
         _ => None,
     }
-}
-
-/// Linear light of a channel.
-fn linear(channel: u8) -> f64 {
-    let channel = f64::from(channel) / 255.0;
-    if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
-}
-
-fn contrast(one: Rgb, other: Rgb) -> f64 {
-    let light = |[red, green, blue]: Rgb| 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    let (one, other) = (light(one), light(other));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
 fn seen_through(rgb: Rgb, matrix: [Rgb; 3]) -> Rgb {

@@ -15,7 +15,6 @@ use ratatui::style::Style;
 use super::role::Role;
 use super::style::{self, BadStyle};
 use trueup_checks::{SettingsProblem, SettingsTable};
-use trueup_core::world::RiskClass;
 
 /// The theme that uses the terminal's own palette.
 pub const DEFAULT: &str = "terminal";
@@ -51,7 +50,7 @@ pub struct ThemeProblem {
 }
 
 /// Themes by name, as text: each is parsed when it is used.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Themes {
     texts: BTreeMap<String, String>,
 }
@@ -70,11 +69,6 @@ impl Theme {
     /// Style of a role. Applied over the existing style: unset parts stay.
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
-    }
-
-    /// Style of a cluster's class, so that prod is unmistakable.
-    pub fn accent(&self, class: RiskClass) -> Style {
-        self.style(Role::from(class))
     }
 }
 
@@ -102,6 +96,13 @@ impl Themes {
         let text = self.texts.get(name).map(String::as_str).unwrap_or_default();
         let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
         lines.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The themes that are not built in, by name, as text.
+    pub fn own(&self) -> BTreeMap<String, String> {
+        let is_built_in = |name: &str, text: &str| BUILT_IN.contains(&(name, text));
+        let own = self.texts.iter().filter(|(name, text)| !is_built_in(name, text));
+        own.map(|(name, text)| (name.clone(), text.clone())).collect()
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -223,6 +224,7 @@ fn on_line(theme: &str, text: &str, problem: SettingsProblem) -> ThemeProblem {
 #[expect(clippy::disallowed_types, reason = "tests name colours")]
 mod tests {
     use ratatui::style::{Color, Modifier};
+    use trueup_core::world::RiskClass;
 
     use super::*;
 
@@ -270,12 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn classes_differ_in_every_theme() {
+    fn prod_is_bold_without_a_ground_and_the_other_classes_are_muted() {
         for (name, _) in BUILT_IN {
             let theme = Themes::built_in().resolve(name).unwrap();
             let [dev, stage, prod] =
-                [RiskClass::Dev, RiskClass::Stage, RiskClass::Prod].map(|class| theme.accent(class));
-            assert!(dev != prod && stage != prod && dev != stage, "{name}");
+                [RiskClass::Dev, RiskClass::Stage, RiskClass::Prod].map(|class| theme.style(Role::from(class)));
+            assert!(prod.add_modifier.contains(Modifier::BOLD) && prod.bg.is_none(), "{name}");
+            assert_eq!((dev, stage), (theme.style(Role::Muted), theme.style(Role::Muted)), "{name}");
         }
     }
 

@@ -5,7 +5,7 @@ use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    FinderPlace, Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Zone,
+    FinderPlace, Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper, Zone,
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
@@ -180,6 +180,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 }
 
 fn go_activity(model: &mut Model) -> Effects {
+    model.activity.upper = Upper::Run;
     go(model, ScreenId::Activity).with(model.activity.request_history())
 }
 
@@ -199,6 +200,10 @@ fn open(model: &mut Model) -> Effects {
             }
         }
         ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Activity if model.activity.cursor().is_some() => {
+            model.activity.upper = Upper::Entry;
+            Effects::redraw()
+        }
         ScreenId::Object => references::open_selected(model),
         ScreenId::Activity | ScreenId::Logs => Effects::default(),
     }
@@ -211,10 +216,6 @@ fn back(model: &mut Model) -> Effects {
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => false,
     };
-    if model.toasts.iter().next().is_some() {
-        model.toasts.clear();
-        return Effects::redraw();
-    }
     if finder::close(model, FinderPlace::Screen) {
         return Effects::redraw();
     }
@@ -223,6 +224,10 @@ fn back(model: &mut Model) -> Effects {
     }
     if is_filtered {
         return layers::filter(model, "");
+    }
+    if model.screen() == ScreenId::Activity && model.activity.opened().is_some() {
+        model.activity.upper = Upper::Run;
+        return Effects::redraw();
     }
     if model.screen() == ScreenId::Fleet {
         return Effects::default();

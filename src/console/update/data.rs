@@ -56,7 +56,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         model.fleet.put_clock(name, clock);
     }
     for (name, lists) in lists {
-        model.fleet.put_lists(name, lists);
+        model.fleet.put_lists(name, lists, model.now);
     }
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
@@ -66,7 +66,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
             effects.tasks.push(Task::AskPlugin(name.clone()));
         }
-        model.fleet.put(name, cluster);
+        model.fleet.put(name, cluster, model.now);
     }
     if any_clusters {
         model.fleet.arrange();

@@ -21,7 +21,7 @@ pub fn copy(model: &mut Model) -> Effects {
         ScreenId::Fleet => model.fleet.list.cursor().map(|name| line(name.to_string())),
         ScreenId::Check(_) => model.subject().map(|subject| line(subject.to_string())),
         ScreenId::Plan => model.plan.as_ref().map(|sheet| line(sheet.plan.id.clone())),
-        ScreenId::Activity => model.activity.cursor().map(|entry| line(entry.plan.clone())),
+        ScreenId::Activity => model.activity.cursor().map(|row| line(row.entry.plan.clone())),
         ScreenId::Object | ScreenId::Logs => Some(view::text_of(model)),
     };
     copied(model, text)
@@ -52,8 +52,8 @@ pub fn copy_command(model: &mut Model) -> Effects {
             let of = |name: &str| ShellCommand::new("kubectl").option("--context", name).words("cluster-info").line();
             model.fleet.list.cursor().map(|name| of(name.as_str()))
         }
-        ScreenId::Activity => model.activity.cursor().map(|entry| {
-            ShellCommand::new("trueup history show").operand(trueup_core::engine::short_id(&entry.plan)).line()
+        ScreenId::Activity => model.activity.cursor().map(|row| {
+            ShellCommand::new("trueup history show").operand(trueup_core::engine::short_id(&row.entry.plan)).line()
         }),
         ScreenId::Logs => None,
     };

@@ -5,7 +5,8 @@ use tui_input::{Input, InputRequest};
 
 use super::{act, finder, layers};
 use crate::console::effect::Effects;
-use crate::console::keymap::{Action, Resolution, Stroke};
+use crate::console::keymap::{Action, Resolution, Scope, Stroke};
+use crate::console::layout;
 use crate::console::model::{Layer, Model};
 
 pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
@@ -14,17 +15,26 @@ pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
     }
     // A dialog that is not visible cannot be answered.
     if let Some(Layer::Approval(approval)) = &model.layer
-        && (!approval.listens(model.now) || model.layout().is_none())
+        && (!approval.listens(model.now) || !layout::fits_dialog(model.area))
     {
         return Effects::default();
     }
     if let Some(Layer::Plugin(dialog)) = &model.layer
-        && (!dialog.listens(model.now) || model.layout().is_none())
+        && (!dialog.listens(model.now) || !layout::fits_dialog(model.area))
     {
         return Effects::default();
     }
     let scope = model.scope();
+    // A message stays until the next key, which still works.
+    let had_message = model.toasts.iter().next().is_some();
+    model.toasts.clear();
     model.pressed.push(Stroke::from(key));
+    let mut effects = resolve(model, scope, key);
+    effects.redraw |= had_message;
+    effects
+}
+
+fn resolve(model: &mut Model, scope: Scope, key: KeyEvent) -> Effects {
     match model.keys.resolve(scope, &model.pressed) {
         Resolution::Act(action) => {
             forget_pressed(model);

@@ -36,6 +36,11 @@ fn click(model: &mut Model, hit: Option<Hit>) -> Effects {
         (Some(Hit::Item(place)), true) => click_item(model, place),
         // A click outside a layer closes it; a click on it does nothing.
         (Some(Hit::Layer), true) => Effects::default(),
+        // What needs a confirmation is confirmed by keys.
+        (Some(Hit::Hint(action)), true) if !matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_))) => {
+            layers::act(model, action)
+        }
+        (Some(Hit::Hint(action)), false) => act::act(model, action),
         (_, true) if matches!(model.layer, Some(Layer::Approval(_))) => Effects::default(),
         (_, true) => layers::act(model, Action::Back),
         (Some(Hit::Tab(tab)), false) => click_tab(model, tab),
@@ -68,7 +73,6 @@ fn click_tab(model: &mut Model, tab: Tab) -> Effects {
         Tab::Check(index) => return act::go(model, ScreenId::Check(index)),
         Tab::Plan => Action::GoPlan,
         Tab::Activity => Action::GoActivity,
-        Tab::Help => Action::Help,
     };
     act::act(model, action)
 }
@@ -91,7 +95,7 @@ fn wheel(model: &mut Model, hit: Option<Hit>, by: isize) -> Effects {
     match hit {
         Some(Hit::Detail) => model.pane = Pane::Detail,
         Some(Hit::Row(_) | Hit::List | Hit::Column(_)) => model.pane = Pane::List,
-        Some(Hit::Tab(_) | Hit::Divider | Hit::Item(_) | Hit::Layer) | None => {}
+        Some(Hit::Tab(_) | Hit::Hint(_) | Hit::Divider | Hit::Item(_) | Hit::Layer) | None => {}
     }
     let effects = moving::wheel(model, by);
     model.pane = before;

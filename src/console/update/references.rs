@@ -64,13 +64,11 @@ pub fn show_tab(model: &mut Model, tab: ObjectTab) -> Effects {
 
 /// The finding at the cursor: of a list, or of the selected action of a plan.
 fn subject_here(model: &Model) -> Option<Arc<SubjectId>> {
-    match model.screen() {
-        ScreenId::Plan => {
-            let finding = model.plan.as_ref().and_then(PlanSheet::cursor)?.finding()?;
-            model.findings.iter().find(|(id, _)| id.to_string() == finding).map(|(id, _)| id.clone())
-        }
-        _other_screen => model.subject(),
+    if model.screen() != ScreenId::Plan {
+        return model.subject();
     }
+    let finding = model.plan.as_ref().and_then(PlanSheet::cursor)?.finding()?;
+    model.findings.iter().find(|(id, _)| id.to_string() == finding).map(|(id, _)| id.clone())
 }
 
 /// Whether the cursor moves between references.

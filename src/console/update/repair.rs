@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::act::{cluster_here, go, open_object, say};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
-use crate::console::model::{Approval, Entered, Layer, Model, Pane, Run, ScreenId};
+use crate::console::model::{Approval, Entered, Layer, Model, Pane, Run, ScreenId, UndoOffer, Upper};
 use crate::console::task::{PlanTarget, SavedFile, Task, TypedApproval};
 use crate::console::view;
-use trueup_core::engine::{Answers, Chosen, SubjectId, questions};
+use trueup_core::engine::{Answers, Chosen, SubjectId, questions, short_id};
 use trueup_core::world::ClusterName;
 
 /// Plans for the marked rows, or for the selected row.
@@ -26,14 +26,29 @@ pub fn reconcile(model: &mut Model) -> Effects {
         }
         ScreenId::Fleet => PlanTarget::Subjects(subjects_of_clusters(model)),
         ScreenId::Plan => return refresh(model),
-        ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
-            return say(model, "no finding selected");
-        }
+        ScreenId::Activity => return plan_rest(model),
+        ScreenId::Object | ScreenId::Logs => return say(model, "no finding selected"),
     };
     if matches!(&wanted, PlanTarget::Subjects(subjects) if subjects.is_empty()) {
         return say(model, "no finding to plan for");
     }
     request_plan(model, wanted)
+}
+
+/// Plans for the findings whose actions the last run did not carry out.
+fn plan_rest(model: &mut Model) -> Effects {
+    let Some(run) = &model.activity.run else { return say(model, "no applies in this session") };
+    if run.is_running() {
+        return say(model, "an apply is running; wait for it");
+    }
+    let left: BTreeSet<&str> = run.findings_left().collect();
+    let is_left = |id: &SubjectId| left.contains(id.to_string().as_str());
+    let subjects: BTreeSet<SubjectId> =
+        model.findings.iter().filter(|(id, _)| is_left(id)).map(|(id, _)| (**id).clone()).collect();
+    if subjects.is_empty() {
+        return say(model, "nothing of this run is left to plan");
+    }
+    request_plan(model, PlanTarget::Subjects(subjects))
 }
 
 /// Every finding of the marked clusters, or of the selected one.
@@ -208,7 +223,8 @@ fn apply(model: &mut Model, answers: Answers) -> Effects {
         return Effects::redraw();
     }
     let approval = TypedApproval { plan: sheet.plan.clone(), chosen: sheet.chosen(), answers };
-    model.activity.run = Some(Run::new(&approval.plan, &approval.chosen));
+    model.activity.run = Some(Run::new(&approval.plan, &approval.chosen, model.now));
+    model.activity.upper = Upper::Run;
     model.plan = None;
     go(model, ScreenId::Activity).with(Task::Apply(Box::new(approval))).with(model.activity.request_history())
 }
@@ -216,7 +232,7 @@ fn apply(model: &mut Model, answers: Answers) -> Effects {
 pub fn stop(model: &mut Model) -> Effects {
     match model.activity.run.as_mut().filter(|run| run.is_running()) {
         Some(run) => {
-            run.stopping = true;
+            run.stop_requested.get_or_insert(model.now);
             say(model, "stopping after the running action").with(Task::Stop)
         }
         None => say(model, "no apply is running"),
@@ -227,10 +243,17 @@ pub fn undo(model: &mut Model) -> Effects {
     if model.activity.is_running() {
         return say(model, "an apply is running; wait for it");
     }
-    let Some(plan) = model.activity.to_undo() else {
+    let Some((plan, offer)) = model.activity.to_undo() else {
         return say(model, "nothing to undo");
     };
-    let ask = model.next_request();
-    model.planning = Some(ask);
-    Effects::redraw().with(Task::Undo { ask, plan, action: None })
+    let plan = plan.to_owned();
+    match offer {
+        UndoOffer::Possible => {
+            let ask = model.next_request();
+            model.planning = Some(ask);
+            Effects::redraw().with(Task::Undo { ask, plan, action: None })
+        }
+        UndoOffer::Undone(by) => say(model, &format!("Already undone by {}", short_id(&by))),
+        UndoOffer::Impossible(why) => say(model, &format!("Undo is not possible: {why}")),
+    }
 }

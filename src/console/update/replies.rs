@@ -5,7 +5,7 @@ use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, ScreenId, Standing};
 use crate::console::settings::{ModelSettings, SettingsReload};
 use crate::console::task::{Planned, SavedFile, Start, TaskReply};
-use trueup_core::engine::executor::{Halt, Report};
+use trueup_core::engine::executor::Report;
 use trueup_core::engine::short_id;
 
 pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
@@ -146,13 +146,11 @@ fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut
     let Some(run) = &mut model.activity.run else { return };
     match report {
         Ok(report) => {
-            let halted = report.halted.as_ref().map(Halt::message);
-            let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
-            let came = if counts.is_empty() { "nothing was sent".to_owned() } else { counts.join(", ") };
-            let message = format!("plan {}: {came}", short_id(&report.plan));
-            run.finish(&report, halted.clone(), model.now);
-            match halted {
-                Some(halted) => model.toasts.error(format!("{message}; {halted}"), model.now),
+            run.finish(&report, model.now);
+            let parts = run.tally().parts().join(", ");
+            let message = format!("apply {}: {parts}", short_id(&report.plan));
+            match &report.halted {
+                Some(halted) => model.toasts.error(format!("{message}; {}", halted.message()), model.now),
                 None => model.toasts.info(message, model.now),
             }
         }

@@ -5,11 +5,11 @@
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::paint::{Painter, PaneFocus, centered};
+use super::paint::{Painter, centered};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
-use crate::console::layout::HEIGHT_MIN;
+use crate::console::layout::DIALOG_MIN;
 use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
 use crate::console::theme::{GlyphSet, Role};
@@ -28,7 +28,7 @@ const VERB: usize = 8;
 pub fn fits(model: &Model) -> Fits {
     let (Some(Layer::Approval(approval)), Some(_)) = (&model.layer, model.layout()) else { return Fits::default() };
     let total = list_lines(model, approval, inner_width(model.area)).len();
-    let most = model.area.height.max(HEIGHT_MIN).saturating_sub(BESIDE + 2).min(LINES_MAX);
+    let most = model.area.height.max(DIALOG_MIN.1).saturating_sub(BESIDE + 2).min(LINES_MAX);
     Fits { lines: usize::from(most).min(total), total }
 }
 
@@ -41,9 +41,9 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     below.extend(prompt(question.tier, &question.asks, &model.key(keymap::Action::Open), width));
     let height = u16::try_from(shown + below.len()).unwrap_or(area.height) + 6;
     let place = centered(area, outer_width(area), height);
-    painter.clear(place);
+    painter.dialog(place);
     painter.hit(place, Hit::Layer);
-    let inside = painter.boxed(place, &title(model, approval), &step(approval, &plan.plan.id), PaneFocus::Keys);
+    let inside = painter.boxed(place, &title(model, approval), &step(approval, &plan.plan.id));
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let shown = u16::try_from(shown).unwrap_or(0);
     painter.lines(Rect { height: shown, ..inside }, &list_lines(model, approval, width), approval.scroll);

@@ -39,7 +39,7 @@ pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Pa
         let role = if check.filter_problem.is_some() { Role::Error } else { Role::Filter };
         title = title.and(format!(" {} {}", painter.glyphs().separator, check.filter_text), role);
     }
-    let inside = painter.boxed(layout.main, &title, &counted(model, check, painter), held);
+    let inside = painter.pane(layout.main, &title, &counted(model, check, painter), held);
     painter.hit(layout.main, Hit::List);
     match check.order.shown() {
         0 => empty(model, check, inside, painter),

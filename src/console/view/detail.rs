@@ -23,9 +23,9 @@ pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_
     });
     let right = subject.map_or_else(Line::blank, |subject| {
         let class = model.fleet.class_of(&subject.cluster);
-        Line::of(format!("{} {}", subject.cluster, class.as_str()), Role::from(class))
+        Line::of(format!("{} ", subject.cluster), Role::Text).and(painter.glyphs().class(class), Role::from(class))
     });
-    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
+    let inside = painter.pane(area, &Line::of(title, Role::Title), &right, held);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = lines(model, usize::from(inside.width), painter.glyphs());
     let lines = finder::marked(model, lines);

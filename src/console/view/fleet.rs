@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::frame::{Countdown, link_glyph, link_words};
+use super::header::{Countdown, link_glyph, link_words};
 use super::paint::{Painter, PaneFocus};
 use super::rows::{Row, table_look, with_margin};
 use super::states;
@@ -30,7 +30,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         title = title.and(format!(" {} {}", painter.glyphs().separator, model.fleet.filter_text), Role::Filter);
     }
     let right = Line::of(format!("{shown} of {total}"), Role::Muted);
-    let inside = painter.boxed(layout.main, &title, &right, PaneFocus::Keys);
+    let inside = painter.pane(layout.main, &title, &right, PaneFocus::Keys);
     painter.hit(layout.main, Hit::List);
     if shown == 0 {
         let (message, next) = match total {
@@ -57,7 +57,7 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     ];
     columns.extend(model.checks.iter().map(|check| {
         let width = u16::try_from(check.description.short.len()).unwrap_or(8).max(10);
-        Column::new(check.description.short, width).weight(1).priority(3)
+        Column::new(check.description.short.to_uppercase(), width).weight(1).priority(3)
     }));
     columns.push(Column::new("DRIFT 1h", 12).priority(4));
     columns.push(Column::new("LIVE", 4).right().priority(5));
@@ -80,10 +80,9 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
 fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Option<Row<'m>> {
     let cluster = model.fleet.get(&row.name)?;
     let mut cells = vec![name(row, cluster, painter)];
-    cells.push(Cell::text(cluster.class.as_str(), painter.style(Role::from(cluster.class))));
+    cells.push(Cell::text(painter.glyphs().class(cluster.class), painter.style(Role::from(cluster.class))));
     cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
     let (role, words) = link_words(model, cluster, Countdown::Minutes, painter);
-    let words = if words.is_empty() { "live".to_owned() } else { words };
     let dot = link_glyph(model, cluster, painter);
     cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
     debug_assert_eq!(cells.len(), BEFORE);
@@ -178,8 +177,9 @@ fn sparkline<'m>(model: &Model, cluster: &Cluster, painter: &Painter<'_>) -> Cel
 fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let cursor = model.fleet.cursor();
     let title = cursor.map_or("News".to_owned(), |cluster| cluster.name.to_string());
-    let right = cursor.map_or_else(Line::blank, |cluster| Line::of(cluster.class.as_str(), Role::from(cluster.class)));
-    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, PaneFocus::Waits);
+    let right = cursor
+        .map_or_else(Line::blank, |cluster| Line::of(painter.glyphs().class(cluster.class), Role::from(cluster.class)));
+    let inside = painter.pane(area, &Line::of(title, Role::Title), &right, PaneFocus::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width, painter)).unwrap_or_default();

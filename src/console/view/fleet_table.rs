@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::paint::{Painter, PaneFocus, centered};
+use super::paint::{Painter, centered};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
@@ -16,7 +16,7 @@ const INDENT: usize = 4;
 
 pub fn draw(model: &Model, table: Option<&FleetTable>, scroll: usize, area: Rect, painter: &mut Painter<'_>) {
     let place = centered(area, area.width, area.height.saturating_sub(2));
-    painter.clear(place);
+    painter.dialog(place);
     painter.hit(place, Hit::Layer);
     let title = match table {
         None => "Matrix".to_owned(),
@@ -31,7 +31,7 @@ pub fn draw(model: &Model, table: Option<&FleetTable>, scroll: usize, area: Rect
         }
     };
     let close = Line::of(format!("{}: close", model.key(Action::Back)), Role::Muted);
-    let inside = painter.boxed(place, &Line::of(title, Role::Title), &close, PaneFocus::Keys);
+    let inside = painter.boxed(place, &Line::of(title, Role::Title), &close);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = lines(model, table, usize::from(inside.width));
     painter.lines(inside, &lines, scroll);

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::paint::{Painter, PaneFocus, centered};
+use super::paint::{Painter, centered};
 use super::text::{Line, wrap};
 use super::{finder, legend};
 use crate::console::hits::Hit;
@@ -16,7 +16,7 @@ const KEYS: usize = 23;
 
 pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>) {
     let place = centered(area, WIDTH.min(area.width), area.height.saturating_sub(2));
-    painter.clear(place);
+    painter.dialog(place);
     painter.hit(place, Hit::Layer);
     let title = Line::of(format!("Help: {}", name(model)), Role::Title);
     let search = model.finder.as_ref().filter(|finder| finder.place == FinderPlace::Help);
@@ -28,7 +28,7 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
             Line::of(keys, Role::Muted)
         }
     };
-    let inside = painter.boxed(place, &title, &right, PaneFocus::Keys);
+    let inside = painter.boxed(place, &title, &right);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = if search.is_some() { finder::marked(model, text) } else { text };
     painter.lines(inside, &lines, scroll);

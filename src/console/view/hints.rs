@@ -1,14 +1,19 @@
-//! The hint line.
+//! The hint line: keys that have an effect now, each with a word. A click does what the key does.
 //!
-//! Invariants: a key without an effect in the current state is not shown.
+//! Invariants: a key without an effect in the current state is not shown. Without space the less important keys are left
+//! out first, never help and the way out.
 
 use ratatui::layout::Rect;
 
 use super::approval;
 use super::paint::Painter;
+use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Fits, History, Layer, Model, ObjectTab};
+use crate::console::model::{Fits, Layer, Model, ObjectTab, UndoOffer};
 use crate::console::theme::Role;
+
+/// Columns between two hints.
+const GAP: usize = 2;
 
 /// Draws the keys that have an effect now.
 pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
@@ -17,15 +22,37 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         return;
     }
     let scope = model.scope();
+    let bound = |(action, word)| {
+        let key = model.keys.keys(scope, action).into_iter().next()?;
+        Some((action, key, word))
+    };
+    let mut hints: Vec<(Action, String, &'static str)> = hinted(model).into_iter().filter_map(bound).collect();
+    let width = |(_, key, word): &(Action, String, &str)| painter.width(key) + 1 + painter.width(word) + GAP;
+    let space = usize::from(area.width.saturating_sub(1)) + GAP;
+    while hints.iter().map(width).sum::<usize>() > space {
+        let most = hints.iter().map(|(action, ..)| rank(*action)).max().unwrap_or(0);
+        let Some(place) = hints.iter().rposition(|(action, ..)| rank(*action) == most) else { break };
+        hints.remove(place);
+    }
     let mut x = area.x + 1;
-    for (action, word) in hinted(model) {
-        let Some(key) = model.keys.keys(scope, action).into_iter().next() else { continue };
-        let needed = painter.width(&key) + 1 + painter.width(word);
-        if usize::from(x) + needed > usize::from(area.right()) {
-            break;
-        }
-        x = painter.text(x, area.y, area.right() - x, &key, Role::HintKey) + 1;
-        x = painter.text(x, area.y, area.right() - x, word, Role::HintText) + 3;
+    for (action, key, word) in hints {
+        let begin = x;
+        x = painter.text(x, area.y, area.right().saturating_sub(x), &key, Role::HintKey) + 1;
+        x = painter.text(x, area.y, area.right().saturating_sub(x), word, Role::HintText);
+        painter.hit(Rect { x: begin, width: x.saturating_sub(begin), ..area }, Hit::Hint(action));
+        x += 2;
+    }
+}
+
+/// How soon a hint is left out without space: the highest first.
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other action is equally important")]
+fn rank(action: Action) -> u8 {
+    match action {
+        Action::Help | Action::Quit | Action::Back | Action::Discard | Action::Stop => 0,
+        Action::Open | Action::Reconcile | Action::Approve | Action::Undo | Action::RunOnce | Action::DoNotRun => 1,
+        Action::Filter | Action::SortNext | Action::Palette | Action::Include | Action::Mark => 2,
+        Action::Down | Action::Up | Action::NextPane | Action::GoActivity | Action::GoFleet | Action::Reconnect => 4,
+        _ => 3,
     }
 }
 
@@ -97,7 +124,7 @@ fn object(model: &Model) -> Vec<Action> {
     if about_finding || matches!(model.object.as_ref().map(|view| &view.sheet), Some(Some(Ok(_)))) {
         actions.extend(searching(model));
     }
-    actions.push(Action::Back);
+    actions.extend([Action::Back, Action::Help]);
     actions
 }
 
@@ -109,19 +136,17 @@ fn fleet(model: &Model) -> Vec<Action> {
         if here.unwrap_or_default() > 0 || !model.fleet.list.marks().is_empty() {
             actions.push(Action::Reconcile);
         }
-        actions.push(Action::Mark);
     }
     if !model.fleet.filter_text.is_empty() {
         actions.push(Action::Back);
     }
     if model.fleet.total() > 0 {
-        actions.push(Action::Filter);
+        actions.extend([Action::Filter, Action::Clusters]);
     }
-    actions.push(Action::Palette);
     if !model.fleet.rows().is_empty() {
         actions.push(Action::Reconnect);
     }
-    actions.extend([Action::GoActivity, Action::Help, Action::Quit]);
+    actions.extend([Action::GoActivity, Action::Palette, Action::ReadOnly, Action::Help, Action::Quit]);
     actions
 }
 
@@ -134,7 +159,15 @@ fn list(model: &Model) -> Vec<Action> {
             let mut actions = vec![Action::Reconcile, Action::Mark];
             actions.extend(inspection(model));
             actions.extend(question(model));
-            let rest = [Action::Filter, Action::SortNext, Action::NextPane, Action::Accept, Action::Copy, Action::Back];
+            let rest = [
+                Action::Filter,
+                Action::SortNext,
+                Action::NextPane,
+                Action::Accept,
+                Action::Copy,
+                Action::Back,
+                Action::Help,
+            ];
             actions.extend(rest);
             actions
         }
@@ -183,7 +216,7 @@ fn plan(model: &Model) -> Vec<Action> {
     if model.read_only().is_none() && !model.activity.is_running() {
         actions.push(Action::DryRun);
     }
-    actions.extend([Action::WritePlan, Action::Refresh, Action::NextPane, Action::Discard]);
+    actions.extend([Action::WritePlan, Action::Refresh, Action::NextPane, Action::Discard, Action::Help]);
     actions
 }
 
@@ -191,10 +224,23 @@ fn activity(model: &Model) -> Vec<Action> {
     if model.activity.is_running() {
         return vec![Action::Stop, Action::Down, Action::Up, Action::GoFleet];
     }
-    match &model.activity.history {
-        History::Read(entries) if !entries.is_empty() => {
-            vec![Action::Undo, Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]
+    let rest = model.activity.run.as_ref().is_some_and(|run| run.findings_left().next().is_some());
+    let mut actions: Vec<Action> = if rest { vec![Action::Reconcile] } else { Vec::new() };
+    match model.activity.cursor() {
+        Some(row) => {
+            if row.undo == UndoOffer::Possible {
+                actions.push(Action::Undo);
+            }
+            actions.extend([
+                Action::Open,
+                Action::Down,
+                Action::Up,
+                Action::CopyCommand,
+                Action::Back,
+                Action::GoFleet,
+            ]);
         }
-        History::Read(_) | History::NotRead | History::Failed(_) => vec![Action::Back, Action::GoFleet, Action::Help],
+        None => actions.extend([Action::Back, Action::GoFleet, Action::Help]),
     }
+    actions
 }

@@ -59,8 +59,7 @@ fn connections(glyphs: &Glyphs) -> Vec<Entry> {
     vec![
         entry(glyphs.link_live, "live", Role::Text, "every list is read and watched"),
         entry(glyphs.link_partial, "partly read", Role::Warn, "some lists are forbidden or not served"),
-        entry(glyphs.link_busy, "connecting", Role::Text, "connecting or listing"),
-        entry(glyphs.link_stale, "retrying", Role::Warn, "the connection was lost; the data is as old as its age says"),
+        entry(glyphs.link_busy, "connecting", Role::Warn, "connecting, listing, or retrying after a lost connection"),
         entry(glyphs.link_failed, "down", Role::Error, "no connection"),
         entry(glyphs.link_idle, "idle", Role::Muted, "not connected"),
         entry(glyphs.link_recorded, "recording", Role::Muted, "read from files; never changes"),

@@ -15,8 +15,10 @@ mod finder;
 mod fleet;
 mod fleet_table;
 mod frame;
+mod header;
 mod help;
 mod hints;
+mod journal;
 mod legend;
 mod object;
 mod paint;
@@ -38,7 +40,7 @@ pub use fleet_table::last as table_last;
 pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
-use super::layout::Layout;
+use super::layout::{DIALOG_MIN, HEIGHT_MIN, Layout, WIDTH_MIN, fits_dialog};
 use super::model::{FinderPlace, FoundText, Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
@@ -82,7 +84,7 @@ pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buf
     painter.fill(area, Role::Text);
     let layout = match (model.layout(), &model.standing) {
         (None, _) => {
-            states::too_small(area, &mut painter);
+            states::too_small(area, (WIDTH_MIN, HEIGHT_MIN), &mut painter);
             return painter.done();
         }
         (Some(layout), Standing::Starting) => {
@@ -95,8 +97,10 @@ pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buf
         }
         (Some(layout), Standing::Running(_)) => layout,
     };
-    frame::header(model, layout.header, &mut painter);
-    frame::tabs(model, layout.tabs, &mut painter);
+    if layout.header.height > 0 {
+        header::draw(model, layout.header, &mut painter);
+        frame::tabs(model, layout.tabs, &mut painter);
+    }
     body(model, &layout, &mut painter);
     hints::draw(model, layout.hints, &mut painter);
     over(model, area, &layout, &mut painter);
@@ -128,6 +132,14 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     if !model.follow.is_empty() {
         frame::which_key(model, layout, painter);
     }
+    if model.layer.as_ref().is_some_and(|layer| !matches!(layer, Layer::Prompt(_))) {
+        painter.dim_all();
+    }
+    if matches!(model.layer, Some(Layer::Approval(_) | Layer::Plugin(_))) && !fits_dialog(area) {
+        painter.clear(area);
+        states::too_small(area, DIALOG_MIN, painter);
+        return;
+    }
     match &model.layer {
         Some(Layer::Help { scroll }) => help::draw(model, *scroll, area, painter),
         Some(Layer::Table { table, scroll, .. }) => fleet_table::draw(model, table.as_ref(), *scroll, area, painter),
@@ -153,7 +165,7 @@ pub fn found(model: &Model) -> Vec<FoundText> {
 /// The line of the reference under the cursor, on the object screen.
 pub fn reference_line(model: &Model) -> Option<usize> {
     let layout = model.layout()?;
-    references::line_of_cursor(model, usize::from(layout.main.width.saturating_sub(4)))
+    references::line_of_cursor(model, usize::from(layout.main.width.saturating_sub(2)))
 }
 
 /// Number of text lines on the screen, for scrolling.
@@ -171,7 +183,7 @@ pub fn text_of(model: &Model) -> Printable {
 }
 
 fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
-    let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(4));
+    let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(2));
     let glyphs = Glyphs::of(model.signs);
     match model.screen() {
         ScreenId::Check(_) => detail::lines(model, width, glyphs),

@@ -29,8 +29,9 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let title = Line::of(format!("{} {place}{}", view.target.kind, view.target.name), Role::Title)
         .and(format!(" {} {tab}", painter.glyphs().separator), Role::Muted);
     let class = model.fleet.class_of(&view.cluster);
-    let right = Line::of(format!("{} {}", view.cluster, class.as_str()), Role::from(class));
-    let inside = painter.boxed(area, &title, &right, PaneFocus::Keys);
+    let right =
+        Line::of(format!("{} ", view.cluster), Role::Text).and(painter.glyphs().class(class), Role::from(class));
+    let inside = painter.pane(area, &title, &right, PaneFocus::Keys);
     painter.hit(area, Hit::Detail);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     match (view.tab, &view.sheet) {
@@ -86,7 +87,7 @@ fn yaml_line(line: &str, width: usize) -> Vec<Line> {
 }
 
 pub fn draw_log(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let inside = painter.boxed(area, &Line::of("Log", Role::Title), &Line::blank(), PaneFocus::Keys);
+    let inside = painter.pane(area, &Line::of("Log", Role::Title), &Line::blank(), PaneFocus::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     if model.log.is_empty() {
         states::empty(inside, "The log is empty.", "", painter);

@@ -1,4 +1,4 @@
-//! Painter: text, boxes and fills on the buffer, by role.
+//! Painter: text, panes, boxes and fills on the buffer, by role.
 //!
 //! Invariants: a text stays on its line and within its width, and control characters are escaped.
 
@@ -10,22 +10,27 @@ use ratatui::style::Style;
 use super::text::Line;
 use super::{Appearance, Drawn};
 use crate::console::hits::HitMap;
+use crate::console::layout::RULE;
 use crate::console::table::{self, cut_middle, display_width, fit, next_list_change};
 use crate::console::terminal::Cursor;
-use crate::console::theme::{Glyphs, Role};
+use crate::console::theme::{Glyphs, Role, select};
 
 pub struct Painter<'a> {
     pub appearance: &'a Appearance,
     pub buffer: &'a mut Buffer,
     pub hits: HitMap,
     pub cursor: Cursor,
-    changes_at: Option<Timestamp>,
+    /// When the next label on the screen changes.
+    pub changes_at: Option<Timestamp>,
 }
 
 /// Smallest useful title beside the text at the right.
 const TITLE_MIN: u16 = 16;
 
-/// Whether a box has the focus.
+/// Rule before a title, and after the text at the right.
+const RULE_END: u16 = 2;
+
+/// Whether a pane has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaneFocus {
     Keys,
@@ -41,8 +46,10 @@ impl<'a> Painter<'a> {
         Drawn { hits: self.hits, cursor: self.cursor, changes_at: self.changes_at }
     }
 
+    /// The style of a text. Normal text has no ground of its own: it keeps the one that it is written on.
     pub fn style(&self, role: Role) -> Style {
-        self.appearance.theme.style(role)
+        let style = self.appearance.theme.style(role);
+        if matches!(role, Role::Text | Role::Dialog) { Style { bg: None, ..style } } else { style }
     }
 
     pub fn glyphs(&self) -> &'static Glyphs {
@@ -79,13 +86,23 @@ impl<'a> Painter<'a> {
         self.changes_at = [self.changes_at, at].into_iter().flatten().min();
     }
 
+    /// Styles an area with a role's ground and text colour.
     pub fn fill(&mut self, area: Rect, role: Role) {
-        let style = self.style(role);
+        let style = self.appearance.theme.style(role);
         self.buffer.set_style(area, style);
     }
 
-    /// Blanks an area, for a layer.
+    /// Blanks an area on the screen's ground.
     pub fn clear(&mut self, area: Rect) {
+        self.blank(area, Role::Text);
+    }
+
+    /// Blanks an area on the ground of dialogs.
+    pub fn dialog(&mut self, area: Rect) {
+        self.blank(area, Role::Dialog);
+    }
+
+    fn blank(&mut self, area: Rect, role: Role) {
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {
                 if let Some(cell) = self.buffer.cell_mut((x, y)) {
@@ -93,7 +110,20 @@ impl<'a> Painter<'a> {
                 }
             }
         }
-        self.fill(area, Role::Text);
+        self.fill(area, role);
+    }
+
+    /// Gives a drawn row the ground of the selected row.
+    pub fn select(&mut self, row: Rect) {
+        let selection = self.style(Role::Selection);
+        select(self.buffer, row, selection);
+    }
+
+    /// Dims everything that was drawn so far: a dialog is in front of it.
+    pub fn dim_all(&mut self) {
+        let theme = &self.appearance.theme;
+        let dim = Style::reset().patch(theme.style(Role::Text)).patch(theme.style(Role::Muted));
+        self.buffer.set_style(*self.buffer.area(), dim);
     }
 
     /// Writes a text, cut at the width; returns where it ended.
@@ -124,34 +154,49 @@ impl<'a> Painter<'a> {
         display_width(text, self.appearance.table_glyphs())
     }
 
-    /// Draws a box with a title at its left and one at its right; returns the inner area.
-    pub fn boxed(&mut self, area: Rect, title: &Line, right: &Line, held: PaneFocus) -> Rect {
-        let role = match held {
-            PaneFocus::Keys => Role::BorderFocus,
-            PaneFocus::Waits => Role::Border,
+    /// Draws a pane: a title rule, heavy when focused, with a title at its left and a text at its right. Returns the area
+    /// below it.
+    pub fn pane(&mut self, area: Rect, title: &Line, right: &Line, held: PaneFocus) -> Rect {
+        let (role, rule) = match held {
+            PaneFocus::Keys => (Role::BorderFocus, self.glyphs().rule_focus),
+            PaneFocus::Waits => (Role::Border, self.glyphs().rule),
         };
-        self.border(area, role);
-        let space = area.width.saturating_sub(4);
-        let right = if right.0.is_empty() { Line::blank() } else { between_blanks(right) };
-        let needed = u16::try_from(self.line_width(&right)).unwrap_or(space);
-        // The text at the right is short and important: the title is shortened.
-        let for_title = if needed + TITLE_MIN <= space { space - needed } else { space };
-        if !title.0.is_empty() {
-            let mut title = title.clone();
-            if held == PaneFocus::Keys {
-                title.0.insert(0, (format!("{} ", self.glyphs().focus), Role::Accent));
+        let style = self.style(role);
+        if area.height > 0 {
+            for x in area.left()..area.right() {
+                self.sign(x, area.y, rule, style);
             }
-            let title = self.shortened(between_blanks(&title), usize::from(for_title));
-            self.line(area.x + 1, area.y, for_title, &title);
+            self.titles(Rect { height: 1, ..area }, RULE_END, title, right);
         }
-        if needed + TITLE_MIN <= space {
-            self.line_right(area.right() - 1, area.y, needed, &right);
-        }
+        Rect { y: area.y + RULE.min(area.height), height: area.height.saturating_sub(RULE), ..area }
+    }
+
+    /// Draws a dialog's box with a title at its left and one at its right; returns the inner area.
+    pub fn boxed(&mut self, area: Rect, title: &Line, right: &Line) -> Rect {
+        self.border(area, Role::BorderFocus);
+        self.titles(area, 1, title, right);
         Rect {
             x: area.x + 1,
             y: area.y + 1,
             width: area.width.saturating_sub(2),
             height: area.height.saturating_sub(2),
+        }
+    }
+
+    /// Writes both titles on the first line of an area, this far from its ends.
+    fn titles(&mut self, area: Rect, end: u16, title: &Line, right: &Line) {
+        let space = area.width.saturating_sub(2 * end);
+        let right = if right.0.is_empty() { Line::blank() } else { between_blanks(right) };
+        let needed = u16::try_from(self.line_width(&right)).unwrap_or(space);
+        let fits = needed + TITLE_MIN <= space;
+        if !title.0.is_empty() {
+            // The text at the right is short and important: the title is shortened.
+            let for_title = if fits { space - needed } else { space };
+            let title = self.shortened(between_blanks(title), usize::from(for_title));
+            self.line(area.x + end, area.y, for_title, &title);
+        }
+        if fits {
+            self.line_right(area.right() - end, area.y, needed, &right);
         }
     }
 
@@ -256,4 +301,38 @@ fn between_blanks(line: &Line) -> Line {
 pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Modifier;
+
+    use crate::console::testing::TestConsole;
+    use crate::console::theme::{GlyphSet, Theme, Themes};
+
+    #[test]
+    fn a_pane_has_a_title_rule_and_no_side_borders() {
+        let cases = [(GlyphSet::Unicode, "━━ ", "── "), (GlyphSet::Plain, "== ", "-- ")];
+        for (signs, focused, other) in cases {
+            let mut stage = TestConsole::full();
+            stage.model.signs = signs;
+            stage.keys("1");
+            let text = stage.draw(120, 40);
+            let rules = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+            assert_eq!((rules(focused), rules(other)), (1, 1), "{text}");
+            let ends = |line: &str| line.starts_with(['│', '|', '┌', '└']) || line.ends_with(['│', '|', '┐', '┘']);
+            assert_eq!(text.lines().find(|line| ends(line)), None);
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_dialog_is_dim_and_the_dialog_has_its_own_ground() {
+        let mut stage = TestConsole::full();
+        stage.keys("?");
+        let buffer = stage.buffer(120, 40, Theme::default());
+        assert!(buffer[(1, 0)].modifier.contains(Modifier::DIM), "the header is behind");
+        assert!(!buffer[(60, 2)].modifier.contains(Modifier::DIM), "the text of the dialog is not");
+        let buffer = stage.buffer(120, 40, Themes::built_in().resolve("night").unwrap());
+        assert_ne!(buffer[(1, 0)].bg, buffer[(60, 20)].bg);
+    }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::paint::{Painter, PaneFocus, centered};
+use super::paint::{Painter, centered};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
@@ -18,10 +18,10 @@ const ROWS: u16 = 14;
 pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
     let rows = u16::try_from(picker.items.len()).unwrap_or(ROWS).clamp(1, ROWS);
     let place = centered(area, WIDTH.min(area.width.saturating_sub(2)), (rows + 3).min(area.height));
-    painter.clear(place);
+    painter.dialog(place);
     painter.hit(place, Hit::Layer);
     let right = Line::of(format!("{} of {}", picker.found.len(), picker.items.len()), Role::Muted);
-    let inside = painter.boxed(place, &Line::of(picker.title, Role::Title), &right, PaneFocus::Keys);
+    let inside = painter.boxed(place, &Line::of(picker.title, Role::Title), &right);
     input(inside, "> ", picker.input.value(), picker.input.visual_cursor(), painter);
     let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     if picker.found.is_empty() {
@@ -31,12 +31,12 @@ pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
     for (place, y) in (first..picker.found.len()).zip(list.y..list.bottom()) {
         let item = &picker.items[picker.found[place]];
         let line = Rect { y, height: 1, ..list };
-        if place == picker.cursor {
-            painter.fill(line, Role::Selection);
-        }
         let note = Line::of(format!("{} ", item.note), Role::Muted);
         let end = painter.line_right(line.right(), y, line.width / 2, &note);
         painter.text(line.x + 1, y, end.saturating_sub(line.x + 2), &item.label, Role::Text);
+        if place == picker.cursor {
+            painter.select(line);
+        }
         painter.hit(line, Hit::Item(place));
     }
 }

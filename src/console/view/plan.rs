@@ -27,7 +27,7 @@ pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Pain
     let whole = title(plan, Words::Whole, painter.glyphs());
     let fits = painter.width(&whole.plain()) <= space;
     let title = if fits { whole } else { title(plan, Words::GlyphSet, painter.glyphs()) };
-    let inside = painter.boxed(layout.main, &title, &validity, held);
+    let inside = painter.pane(layout.main, &title, &validity, held);
     painter.hit(layout.main, Hit::List);
     let inside = warnings(model, plan, inside, painter);
     table(plan, with_margin(inside), layout.main.right() - 1, painter);
@@ -235,7 +235,7 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
         Show::Fields => "action details",
     };
     let right = Line::of(show, Role::Muted);
-    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
+    let inside = painter.pane(area, &Line::of(title, Role::Title), &right, held);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = lines(plan, usize::from(inside.width), painter.glyphs());
     painter.lines(inside, &lines, plan.scroll);

@@ -4,7 +4,7 @@
 
 use ratatui::layout::Rect;
 
-use super::paint::{Painter, PaneFocus, centered};
+use super::paint::{Painter, centered};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
@@ -20,10 +20,10 @@ pub fn draw(model: &Model, dialog: &PluginDialog, area: Rect, painter: &mut Pain
     let lines = lines(model, dialog, usize::from(width.saturating_sub(4)));
     let height = u16::try_from(lines.len()).unwrap_or(area.height).saturating_add(BESIDE);
     let place = centered(area, width, height.min(area.height));
-    painter.clear(place);
+    painter.dialog(place);
     painter.hit(place, Hit::Layer);
     let title = Line::of("Run this credential plugin?", Role::Title);
-    let inside = painter.boxed(place, &title, &Line::blank(), PaneFocus::Keys);
+    let inside = painter.boxed(place, &title, &Line::blank());
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     painter.lines(inside, &lines, 0);
 }

@@ -5,18 +5,15 @@ use ratatui::layout::Rect;
 use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrapped};
 use crate::console::keymap::Action;
-use crate::console::layout::{HEIGHT_MIN, Layout, WIDTH_MIN};
+use crate::console::layout::Layout;
 use crate::console::model::Model;
 use crate::console::theme::Role;
 
-pub fn too_small(area: Rect, painter: &mut Painter<'_>) {
-    let lines = [
-        format!("trueup needs {WIDTH_MIN}x{HEIGHT_MIN} columns and rows"),
-        format!("this window has {}x{}", area.width, area.height),
-    ];
-    for (y, line) in (area.y..area.bottom()).zip(lines) {
-        painter.text(area.x, y, area.width, &line, Role::Text);
-    }
+/// The screen has fewer columns or rows than needed.
+pub fn too_small(area: Rect, (width, height): (u16, u16), painter: &mut Painter<'_>) {
+    let text = format!("Too small: {width}x{height} needed");
+    let lines = wrapped(&text, usize::from(area.width), 0, Role::Text);
+    painter.lines(area, &lines, 0);
 }
 
 /// The first frame, drawn before anything is read.
@@ -24,9 +21,9 @@ pub fn skeleton(layout: &Layout, painter: &mut Painter<'_>) {
     let header = layout.header;
     painter.text(header.x + 1, header.y, header.width, "trueup", Role::Title);
     painter.text(header.x + 9, header.y, header.width.saturating_sub(9), "starting", Role::Muted);
-    painter.boxed(layout.main, &Line::of("Clusters", Role::Title), &Line::blank(), PaneFocus::Keys);
+    painter.pane(layout.main, &Line::of("Clusters", Role::Title), &Line::blank(), PaneFocus::Keys);
     if let Some(detail) = layout.detail {
-        painter.boxed(detail, &Line::blank(), &Line::blank(), PaneFocus::Waits);
+        painter.pane(detail, &Line::blank(), &Line::blank(), PaneFocus::Waits);
     }
 }
 

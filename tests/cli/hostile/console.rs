@@ -103,7 +103,7 @@ async fn the_console_says_which_lists_of_a_hostile_server_are_unread_and_why() {
                 pty.send_until("\x12", "the list to be read again", |text| text.contains("◑ "));
             }
             assert_shown(case.name, &mut pty, &expected);
-            pty.send("q");
+            pty.send("\x03");
             assert!(pty.expect_clean_exit().success(), "{}", case.name);
         });
     }
@@ -126,7 +126,7 @@ async fn the_console_never_shows_a_server_that_refuses_everything_as_live() {
         tokio::task::block_in_place(|| {
             let mut pty = console(&dir);
             assert_shown(name, &mut pty, &Expected { link: "◑ 0 of ", why: &[why] });
-            pty.send("q");
+            pty.send("\x03");
             assert!(pty.expect_clean_exit().success(), "{name}");
         });
     }
@@ -152,7 +152,7 @@ async fn the_console_shows_a_thousand_hosted_clusters_as_not_read() {
         });
         pty.send("1/cluster:guest-00000\r");
         pty.wait_for_text("guest-00000-admin-kubeconfig");
-        pty.send("q");
+        pty.send("\x03");
         assert!(pty.expect_clean_exit().success());
     });
 }

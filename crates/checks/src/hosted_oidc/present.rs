@@ -9,7 +9,7 @@ use crate::workload::Workload;
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Hosted OIDC",
-    short: "HOSTED",
+    short: "Hosted",
     message: "copies of OIDC settings that HyperShift left in its guests",
     columns: &[],
     verdict_width: 16,

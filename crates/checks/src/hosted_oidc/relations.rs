@@ -63,12 +63,12 @@ fn copied(context: &CheckContext<'_>, kind: CopyKind, name: &str, from: RelatedO
 }
 
 /// What in the guest refers to it, and which kinds do not.
-fn users(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> (Vec<RelatedObject>, Vec<&'static str>) {
+fn users(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> (Vec<RelatedObject>, Vec<String>) {
     let guest = context.guest.name.as_str();
     let (mut used_by, mut searched) = (Vec::new(), Vec::new());
     let mut sort = |kind_name: &'static str, is_read: bool, names_it: bool| match (is_read, names_it) {
         (_, true) => used_by.push(RelatedObject::new(guest, kind_name, None, SINGLETON)),
-        (true, false) => searched.push(kind_name),
+        (true, false) => searched.push(kind_name.to_owned()),
         (false, false) => {}
     };
     let guest_spec = context.authentication.seen.map(|seen| &seen.spec);

@@ -19,7 +19,7 @@ use trueup_core::engine::{CheckName, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Completeness, View};
 
 /// A judgement, and since when it has been the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CurrentJudgement {
     pub judgement: Judgement,
     pub since: Timestamp,

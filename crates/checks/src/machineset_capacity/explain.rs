@@ -25,7 +25,7 @@ pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
     let remedy = actions(subject, ruling);
     let mut evidence = evidence(subject, ruling);
     if remedy.is_empty() && ruling.verdict.state() != State::Match {
-        evidence.extend(to_fix(ruling).map(Evidence::advice));
+        evidence.extend(to_fix(subject, ruling).map(Evidence::advice));
     }
     Explanation {
         uid: Some(subject.pool.uid.clone()),

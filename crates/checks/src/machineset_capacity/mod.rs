@@ -158,6 +158,12 @@ impl CheckRules for MachineSetCapacity {
         }
     }
 
+    fn operator(ruled: &Ruled<'_, '_, Self>) -> Option<crate::Workload> {
+        let ResolvedSubject::Pool(subject) = &ruled.subject else { return None };
+        let found = subject.context.environment(subject.sort).annotator.as_ref()?;
+        Some(crate::Workload::new(&subject.context.cluster.name, &found.namespace, &found.deployment))
+    }
+
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
         match &ruled.subject {
             ResolvedSubject::Pool(subject) => present::panels(subject, &ruled.ruling),

@@ -20,7 +20,7 @@ use trueup_core::engine::State;
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Machine sets",
-    short: "CAPACITY",
+    short: "Sets",
     message: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
     columns: &[
         Column::fixed("TYPE", 12, 1),

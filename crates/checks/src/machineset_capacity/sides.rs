@@ -23,8 +23,9 @@ pub fn sides(subject: &Subject<'_>, ruling: &Ruling<'_>) -> (Value, Value) {
 
 fn expected(ruling: &Ruling<'_>) -> Map<String, Value> {
     let Some(node) = ruling.expected else { return Map::new() };
-    // An annotation that should not be there is expected to be nothing.
-    let values = ruling.lines.iter().map(|line| (line.key.to_owned(), json!(line.expected)));
+    // An annotation that should not be there, and is, is expected to be nothing.
+    let counts = ruling.lines.iter().filter(|line| line.expected.is_some() || line.actual.is_some());
+    let values = counts.map(|line| (line.key.to_owned(), json!(line.expected)));
     let annotations: Map<String, Value> = values.collect();
     Map::from_iter([
         ("annotations".to_owned(), Value::Object(annotations)),
@@ -57,10 +58,13 @@ fn failed_step(ruling: &Ruling<'_>) -> Option<(&'static str, String, Option<Stri
             let offered = ruling.offered_region.clone().unwrap_or_else(|| "an AWS region".to_owned());
             ("region", offered, machine.map(|machine| machine.region.value.to_owned()).filter(|name| !name.is_empty()))
         }
-        Verdict::SecretMissing | Verdict::SecretInvalid => match &ruling.credentials {
-            Credentials::SecretMissing { key } => ("credentialsSecret", key.to_string(), None),
-            _other_login => ("credentialsSecret", "holds a login".to_owned(), Some("holds none".to_owned())),
-        },
+        Verdict::SecretMissing | Verdict::SecretInvalid => {
+            if let Credentials::SecretMissing { key } = &ruling.credentials {
+                ("credentialsSecret", key.to_string(), None)
+            } else {
+                ("credentialsSecret", "holds a login".to_owned(), Some("holds none".to_owned()))
+            }
+        }
         Verdict::CredentialsPartial | Verdict::CredentialsNone => {
             ("login", "a role with its token, or a Secret".to_owned(), Some(credentials(&ruling.credentials)))
         }

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use super::glob::Glob;
 
 /// One rule. It holds through the whole of its last day, in UTC.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct AcceptRule {
     /// Over the whole finding id.
     pub finding: Glob,

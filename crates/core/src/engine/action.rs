@@ -170,7 +170,7 @@ pub struct Blocked {
 }
 
 /// The object an action would touch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// The cluster it is in. Of a cloud resource: the one whose object points at it, else the account.
     pub cluster: ClusterName,
@@ -197,7 +197,7 @@ impl Target {
 
 /// A cloud resource an action would touch, as it was judged. Clouds know no preconditions: the executor has to read the same
 /// tags and the same state right before.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CloudTarget {
     pub reference: CloudRef,
     pub tags: Vec<String>,
@@ -205,7 +205,7 @@ pub struct CloudTarget {
 }
 
 /// A secret source an action copies from: bound by uid and version, never by a digest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceBinding {
     pub uid: Uid,
     pub version: ResourceVersion,
@@ -225,7 +225,7 @@ named_enum! {
 }
 
 /// Another draft that has to be done before this one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
     pub finding: SubjectId,
     /// Its place in that finding's remedy, from 0.
@@ -233,7 +233,7 @@ pub struct Dependency {
 }
 
 /// How much is at stake by the nature of the change, before the cluster's class is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Stake {
     /// Create, update, annotate: reversible.
     Reversible,
@@ -248,14 +248,14 @@ pub enum Stake {
 }
 
 /// The journal entry whose deleted object an action restores.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restores {
     pub plan: String,
     pub action: String,
 }
 
 /// An action as its check proposes it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActionDraft {
     pub domain: CheckName,
     /// The tombstone it restores. Every other action comes from its finding.
@@ -273,11 +273,15 @@ pub struct ActionDraft {
     /// What a person reads: `- ` and `+ ` lines, secrets as lengths.
     pub diff: String,
     /// The write; [what plans hold of it](self#what-change-holds).
+    ///
+    /// Read from a session recording, it has its verb and no content: such a draft is shown and never planned.
+    #[serde(with = "super::recorded_change")]
     pub change: Change,
     pub undo: Undo,
     /// What has to be done first, in this plan.
     pub depends_on: Vec<Dependency>,
     /// Collections the conclusion rests on: a delete needs all of them complete and fresh.
+    #[serde(skip)]
     pub rests_on: Vec<CollectionId>,
     /// Gates the domain itself can judge.
     pub blocked_by: Vec<Blocked>,
@@ -286,11 +290,12 @@ pub struct ActionDraft {
     /// The object whose annotation a change of tags also writes.
     pub memory: Option<MemoryTarget>,
     /// The other tool that manages the target.
+    #[serde(skip)]
     pub managed_by: Option<ManagedBy>,
 }
 
 /// The object in which attached tags are remembered, for the access review.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTarget {
     pub cluster: ClusterName,
     pub resource: Resource,

@@ -7,19 +7,22 @@ use std::cmp::Ordering;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::words::Word;
 use crate::world::{ClusterName, Provider, Uid};
 
 /// The name of a check as plans and configs spell it: `hosted-oidc`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CheckName(pub &'static str);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CheckName(#[serde(deserialize_with = "crate::words::read")] pub Word);
 
 /// What a finding is about. Printed, it is the finding's id.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SubjectId {
     pub domain: CheckName,
     pub cluster: ClusterName,
-    pub api_version: &'static str,
-    pub kind: &'static str,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub api_version: Word,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub kind: Word,
     pub namespace: Option<String>,
     /// `*` stands for a collection that isn't completely known, `name#part` for a part of an object. Of a cloud resource: its
     /// id.
@@ -30,7 +33,7 @@ pub struct SubjectId {
 }
 
 /// Where a cloud resource is, and who looks at it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CloudPlace {
     pub provider: Provider,
     pub account: String,
@@ -41,7 +44,7 @@ pub struct CloudPlace {
 }
 
 /// An object that points at a cloud resource.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SeenFrom {
     pub cluster: ClusterName,
     pub namespace: String,
@@ -165,13 +168,15 @@ impl State {
 }
 
 /// The short answer: cheap to compute, kept for every subject.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
     pub state: State,
     /// From the domain's closed set, as plans spell it.
-    pub verdict: &'static str,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub verdict: Word,
     /// Sorted, without repeats.
-    pub codes: Vec<&'static str>,
+    #[serde(deserialize_with = "crate::words::read_all")]
+    pub codes: Vec<Word>,
     /// How many independent proofs say that the subject is the platform's. The brake counts subjects with any.
     pub ownership_proofs: u8,
     /// The next instant the verdict can change by time alone.
@@ -217,7 +222,7 @@ impl Evidence {
 }
 
 /// The long answer: computed only for what is looked at or planned.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The subject's uid, when it is there.
     pub uid: Option<Uid>,

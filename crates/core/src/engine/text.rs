@@ -27,6 +27,19 @@ pub enum Charset {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Printable(String);
 
+impl serde::Serialize for Printable {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Printable {
+    /// Escapes again: a file may say what no constructor does.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <String as serde::Deserialize>::deserialize(deserializer).map(|text| Self::lines(&text))
+    }
+}
+
 impl Printable {
     /// One line: line breaks and tabs are escaped like other control characters.
     pub fn line(text: &str) -> Self {

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use inverse::can_undo;
 pub(super) use inverse::is_gone;
 
 use super::canonical::NotCanonical;

@@ -16,7 +16,7 @@ pub const CLOCK_SKEW_MAX: SignedDuration = SignedDuration::from_mins(1);
 const DATE_HALF_STEP: SignedDuration = SignedDuration::from_millis(500);
 
 /// The clock of a server, compared with the clock of this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ClockSkew {
     /// Positive: the server is ahead.
     ahead: SignedDuration,

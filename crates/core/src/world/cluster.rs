@@ -8,7 +8,7 @@ use super::known::Gap;
 use super::members::MemberRule;
 
 /// A cluster of the fleet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Cluster {
     pub name: ClusterName,
     pub class: RiskClass,
@@ -17,6 +17,8 @@ pub struct Cluster {
     pub hosted_by: Option<HostedBy>,
     pub link: Link,
     pub identity: ClusterIdentity,
+    /// Not in session recordings: only reading needs it.
+    #[serde(skip, default = "Served::not_recorded")]
     pub served: Served,
 }
 
@@ -33,7 +35,7 @@ named_enum! {
 }
 
 /// Where a cluster's facts come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ClusterSource {
     Kubeconfig {
         context: String,
@@ -55,7 +57,7 @@ pub enum ClusterSource {
 
 named_enum! {
     /// Whose cloud an account is in.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
     pub enum Provider {
         Aws = "aws",
         Ibm = "ibm",
@@ -101,7 +103,7 @@ impl ClusterSource {
 }
 
 /// The HostedCluster object of a guest.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct HostedBy {
     pub cluster: ClusterName,
     pub namespace: Namespace,
@@ -109,7 +111,7 @@ pub struct HostedBy {
 }
 
 /// The state of the connection to a cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Link {
     Idle,
     Connecting,
@@ -182,6 +184,11 @@ pub enum Served {
 }
 
 impl Served {
+    /// What a session recording says of it.
+    fn not_recorded() -> Self {
+        Self::Recorded(BTreeSet::new())
+    }
+
     /// Whether complete discovery lacks the resource, so that nothing of it can exist.
     pub fn lacks(&self, resource: &Resource) -> bool {
         match self {

@@ -6,8 +6,17 @@
 use std::fmt;
 
 /// A pattern, checked where it enters.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub struct Glob(String);
+
+impl TryFrom<String> for Glob {
+    type Error = EmptyGlob;
+
+    fn try_from(text: String) -> Result<Self, EmptyGlob> {
+        Self::parse(&text)
+    }
+}
 
 /// A pattern that matches nothing on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

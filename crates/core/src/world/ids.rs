@@ -7,6 +7,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::words::Word;
+
 /// Makes a newtype over shared text. The types don't convert into each other.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -34,6 +36,18 @@ macro_rules! text_id {
 
             pub fn as_str(&self) -> &str {
                 &self.0
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(deserializer).map(Self::new)
             }
         }
 
@@ -65,7 +79,7 @@ text_id! {
 }
 
 /// The unique id the API server gave an object. Most are UUIDs and are kept in 16 bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Uid {
     Uuid([u8; 16]),
     Text(Box<str>),
@@ -127,7 +141,7 @@ fn parse_uuid(text: &str) -> Option<[u8; 16]> {
 /// The version of an object or of a list.
 ///
 /// Numbers are comparable within one resource of one cluster (stable since Kubernetes 1.35); anything else is opaque.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ResourceVersion {
     Number(u64),
     Text(Box<str>),
@@ -161,12 +175,16 @@ impl fmt::Display for ResourceVersion {
 }
 
 /// A kind of object as the API serves it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Resource {
-    pub group: &'static str,
-    pub version: &'static str,
-    pub kind: &'static str,
-    pub plural: &'static str,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub group: Word,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub version: Word,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub kind: Word,
+    #[serde(deserialize_with = "crate::words::read")]
+    pub plural: Word,
     pub namespaced: bool,
 }
 

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::ids::ResourceVersion;
 
 /// Why something is not known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Gap {
     pub cause: GapCause,
     /// One sentence for people: what was tried and what came back. Shared by all lists that it is true of.
@@ -19,7 +19,7 @@ pub struct Gap {
 }
 
 /// What code may decide on; the sentence beside it is for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum GapCause {
     /// It was not requested yet, or the answer has not arrived.
     NotObserved,

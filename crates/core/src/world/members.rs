@@ -14,7 +14,7 @@ use super::known::{Gap, GapCause};
 use super::view::View;
 
 /// Which clusters belong to a set.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MemberRule {
     /// Names and globs. Empty: every cluster of the run.
     pub patterns: Vec<Glob>,
@@ -24,7 +24,7 @@ pub struct MemberRule {
 }
 
 /// Whether the members are known to be all there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Declaration {
     /// By the platform, or by the configuration.
     Declared,

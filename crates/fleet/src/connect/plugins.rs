@@ -42,7 +42,7 @@ pub enum PluginPolicy {
 pub struct PluginId(String);
 
 /// A plugin as the user is asked about it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct PluginQuestion {
     /// The full path of the program.
     pub command: String,

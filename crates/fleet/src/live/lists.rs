@@ -12,7 +12,7 @@ use super::update::Update;
 use trueup_core::world::{ClusterName, Completeness, Gap, GapCause, Link, World};
 
 /// How many lists of a connected cluster could not be read in full, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UnreadLists {
     pub unread: usize,
     /// Lists that the checks need there.

@@ -12,14 +12,35 @@ use trueup_core::engine::SubjectId;
 use trueup_core::world::{ClockSkew, Cluster, ClusterName, CollectionId};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Update {
+    #[serde(with = "pairs")]
     pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>,
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
     /// Clocks that differ too much from the local one; nothing means that they agree again.
     pub clocks: BTreeMap<ClusterName, Option<ClockSkew>>,
     /// Lists of live clusters that could not be read; nothing means that all were.
     pub lists: BTreeMap<ClusterName, Option<UnreadLists>>,
+}
+
+/// Findings as a list of pairs: a subject is no text, and only texts are keys in JSON.
+mod pairs {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use trueup_checks::judgements::CurrentJudgement;
+    use trueup_core::engine::SubjectId;
+
+    type Findings = BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>;
+
+    pub fn serialize<S: Serializer>(findings: &Findings, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(findings)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Findings, D::Error> {
+        Vec::deserialize(deserializer).map(|pairs: Vec<_>| pairs.into_iter().collect())
+    }
 }
 
 /// What the loop can be asked to do.

@@ -17,14 +17,28 @@ use crate::engine::journal::VerifiedState;
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, short_id};
 
+/// Whether a scan found references to deleted objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum References {
+    /// Everything was read, and nothing refers to any of them.
+    None,
+    /// Something refers to one of them, or could not be read.
+    Reported,
+}
+
 impl<'p> Run<'p, '_> {
     /// Scans for new references, and restores or reports. Waits up to `patience` for a deleted object that still has its
     /// name; with none, the last scan handles it.
-    pub(super) async fn scan_references(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
+    pub(super) async fn scan_references(
+        &mut self,
+        deleted: &[&'p Action],
+        patience: Duration,
+    ) -> Result<References, Halt> {
         if deleted.is_empty() {
-            return Ok(());
+            return Ok(References::None);
         }
         let found = self.ports.recheck.scan_references(deleted).await;
+        let is_unreferenced = found.iter().all(|found| matches!(found, ReferenceScan::Nothing));
         for (action, found) in deleted.iter().zip(found) {
             let name = format!("{} {}", action.target.kind, action.target.name);
             match (found, self.settings.on_new_reference) {
@@ -41,7 +55,7 @@ impl<'p> Run<'p, '_> {
                 }
             }
         }
-        Ok(())
+        Ok(if is_unreferenced { References::None } else { References::Reported })
     }
 
     pub(super) fn notice(&mut self, text: String) {

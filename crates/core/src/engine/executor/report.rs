@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use crate::engine::journal::VerifiedState;
 use crate::engine::{Blocked, GateName, RecheckResult, Verb};
 
 /// How one action ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ActionResult {
     /// Carried out, and seen to be.
     Done(VerifiedState),
@@ -30,7 +32,7 @@ fn already(verb: Verb) -> &'static str {
 }
 
 /// Why nothing was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Skip {
     /// The world is not the one the plan shows.
     Stale,
@@ -41,7 +43,7 @@ pub enum Skip {
 }
 
 /// Why a run ended before its time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Halt {
     Stopped,
     Gate(Blocked),
@@ -50,11 +52,13 @@ pub enum Halt {
 }
 
 /// The result of every approved action.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Report {
     pub plan: String,
     pub ends: BTreeMap<String, ActionResult>,
     pub halted: Option<Halt>,
+    /// When the last reference scan read everything and found no reference to what was deleted.
+    pub unreferenced_at: Option<Timestamp>,
     /// What a person should know besides, one sentence each.
     pub notices: Vec<String>,
 }

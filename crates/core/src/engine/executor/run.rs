@@ -13,10 +13,11 @@ use jiff::Timestamp;
 
 use super::own_changes::{OwnChanges, share_a_target};
 use super::ports::{Ports, Progress};
+use super::reference_scan::References;
 use super::report::{ActionResult, Halt, Report};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
 use crate::engine::vault::Sealed;
-use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb};
+use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, Origin, TargetRecord, Tier, Verb};
 
 /// Actions that are judged again together. More would extend the time between the read and the last request; fewer
 /// would list the same collections more often.
@@ -141,7 +142,9 @@ impl<'p> Run<'p, '_> {
             return Ok(());
         }
         self.wait(self.settings.reference_scan_after).await?;
-        self.scan_references(&deleted, HELD_PATIENCE).await
+        let references = self.scan_references(&deleted, HELD_PATIENCE).await?;
+        self.report.unreferenced_at = (references == References::None).then(|| self.ports.clock.now());
+        Ok(())
     }
 
     /// The clusters in the order they run: reversible work by name, then what needs more approval, the highest last.
@@ -327,6 +330,7 @@ impl<'p> Run<'p, '_> {
             },
             at: self.approved.approved_at(),
             clusters: self.approved.targets().into_iter().map(cluster).collect(),
+            undoes: undone_plan(self.approved.actions()),
         }
     }
 
@@ -364,6 +368,17 @@ impl<'p> Run<'p, '_> {
             self.notice(format!("the end of the run could not be written to the journal: {why}"));
         }
     }
+}
+
+/// The plan that all these actions undo; none when they come from elsewhere, too.
+fn undone_plan<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<String> {
+    let undone = |action: &'a Action| match &action.origin {
+        Origin::Undo { plan, action: _ } => Some(plan.as_str()),
+        Origin::Finding(_) | Origin::Restore { .. } => None,
+    };
+    let plans: Vec<Option<&str>> = actions.map(undone).collect();
+    let first = plans.first().copied().flatten()?;
+    plans.iter().all(|plan| *plan == Some(first)).then(|| first.to_owned())
 }
 
 fn other_cluster(cluster: &str) -> Halt {

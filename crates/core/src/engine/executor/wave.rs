@@ -174,8 +174,10 @@ impl<'p> Run<'p, '_> {
     /// Records the version at which this run left an object, so that undo detects later changes: by the answer where it says so,
     /// because another writer may have been faster than the read that verifies.
     fn remember_version(&mut self, ready: &Ready<'_>, end: &ActionResult, reading: &Reading) {
-        if let (ActionResult::Done(_), Some(_), Reading::Present(seen)) = (end, ready.write.patch(), reading) {
-            self.moved.note(ready.action, seen);
+        if let (ActionResult::Done(_), false, Reading::Present(seen)) = (end, ready.action.is_delete(), reading) {
+            if ready.write.patch().is_some() {
+                self.moved.note(ready.action, seen);
+            }
             let left_at = ready.left_at.as_ref().unwrap_or(&seen.resource_version);
             self.versions.insert(ready.action.id.clone(), left_at.clone());
         }

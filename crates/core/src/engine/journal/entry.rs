@@ -12,7 +12,7 @@ use super::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChang
 use crate::engine::{ObjectRef, Verb};
 
 /// What happened under one plan id.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Entry {
     /// The plan's whole id.
     pub plan: String,
@@ -20,6 +20,8 @@ pub struct Entry {
     pub approvals: Vec<Approval>,
     /// By action id, in the order of their first record.
     pub actions: Vec<ActionEntry>,
+    /// The plan that this one undoes.
+    pub undoes: Option<String>,
     /// When the latest run came to its end. Absent: it never did.
     pub finished: Option<Timestamp>,
     /// The actions with an earlier request without a clear answer, whose object was not read since.
@@ -27,7 +29,7 @@ pub struct Entry {
 }
 
 /// A yes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Approval {
     pub who: String,
     pub host: String,
@@ -37,7 +39,7 @@ pub struct Approval {
 }
 
 /// What happened to one action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ActionEntry {
     pub id: String,
     /// The name of the sealed file in the vault.
@@ -50,7 +52,7 @@ pub struct ActionEntry {
 }
 
 /// A request as its intent says it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Sent {
     pub cluster: String,
     pub verb: Verb,
@@ -79,7 +81,7 @@ pub fn is_memory(action: &str) -> bool {
 const MEMORY: &str = ".memory";
 
 /// Where an action stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ActionStanding {
     /// Sealed, and nothing sent.
     Prepared,
@@ -114,6 +116,7 @@ impl Entry {
             plan: plan.to_owned(),
             approvals: Vec::new(),
             actions: Vec::new(),
+            undoes: None,
             finished: None,
             in_doubt: BTreeSet::new(),
         }
@@ -138,8 +141,9 @@ impl Entry {
     #[expect(clippy::too_many_lines, reason = "one arm per record, with every field")]
     fn take(&mut self, record: &Record) {
         match record {
-            Record::PlanApproved { plan: _, who, host, how, at, clusters } => {
+            Record::PlanApproved { plan: _, who, host, how, at, clusters, undoes } => {
                 self.finished = None;
+                self.undoes.clone_from(undoes);
                 let (who, host, clusters) = (who.clone(), host.clone(), clusters.clone());
                 self.approvals.push(Approval { who, host, how: *how, at: *at, clusters });
             }

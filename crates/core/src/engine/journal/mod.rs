@@ -28,6 +28,7 @@ mod record;
 mod retention;
 #[cfg(test)]
 mod tests;
+mod undone;
 
 use std::io;
 
@@ -40,6 +41,7 @@ pub use lock::Holder;
 pub use published::{PublishedHash, compare_published};
 pub use record::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChange, Record, VerifiedState};
 pub use retention::Dropped;
+pub use undone::{Undone, undone};
 
 use crate::files;
 use disk::FileDisk;

@@ -31,6 +31,9 @@ pub enum Record {
         how: ApprovalWay,
         at: Timestamp,
         clusters: Vec<ApprovedCluster>,
+        /// The id of the plan that this one undoes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undoes: Option<String>,
     },
     /// The object is sealed in the vault, and was read back. The digest is of the sealed file.
     Backup { plan: String, action: String, file: String, digest: String },

@@ -125,6 +125,7 @@ fn approved() -> Record {
         how: ApprovalWay::Typed,
         at: at(0),
         clusters: vec![ApprovedCluster { name: "guest-a".to_owned(), identity }],
+        undoes: None,
     }
 }
 
@@ -378,8 +379,8 @@ fn a_power_cut_takes_at_most_what_append_did_not_answer_for() {
 fn a_record_that_is_too_long_leaves_the_journal_as_it_was() {
     let disk = TestDisk::default();
     let mut journal = disk.open().unwrap().journal;
-    let Record::PlanApproved { plan, host, how, at, clusters, .. } = approved() else { unreachable!() };
-    let long = Record::PlanApproved { plan, who: "x".repeat(5 << 20), host, how, at, clusters };
+    let Record::PlanApproved { plan, host, how, at, clusters, undoes, .. } = approved() else { unreachable!() };
+    let long = Record::PlanApproved { plan, who: "x".repeat(5 << 20), host, how, at, clusters, undoes };
     assert!(matches!(journal.append(&[approved(), long]), Err(JournalError::TooLong { .. })));
     assert!(disk.bytes().is_empty());
     journal.append(&[approved()]).unwrap();

@@ -23,7 +23,7 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
     let (plan, action) = (plan.to_owned(), "a1".to_owned());
     let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity: identity() }];
     let (who, host, how) = ("anna".to_owned(), "laptop".to_owned(), ApprovalWay::Typed);
-    let approved = Record::PlanApproved { plan: plan.clone(), who, host, how, at, clusters };
+    let approved = Record::PlanApproved { plan: plan.clone(), who, host, how, at, clusters, undoes: None };
     let target = ObjectRef {
         api_version: "v1".to_owned(),
         kind: "Secret".to_owned(),

@@ -33,35 +33,75 @@ pub(super) struct Applied<'e> {
     pub sent: &'e Sent,
 }
 
+/// How an action is reversed.
+#[derive(Debug, Clone, Copy)]
+enum WayBack {
+    Restore,
+    Delete,
+    Metadata(MetadataKind),
+    Content,
+    Fields,
+    Tags,
+}
+
 /// Returns the action that reverses an action of an entry.
 ///
 /// # Errors
 /// One sentence: why there is none.
 pub(super) fn inverse(entry: &Entry, done: &ActionEntry, look: Option<&Look>) -> Result<Inverse, String> {
-    let sent = done.sent.as_ref().ok_or("nothing was sent")?;
-    let look = look.ok_or("the object was not read");
+    let sent = done.sent.as_ref().ok_or(NOTHING_SENT)?;
+    let way = way_back(done, sent)?;
+    let look = look.ok_or("the object was not read")?;
     let applied = Applied { entry, done, sent };
+    match way {
+        WayBack::Restore => restore(applied, look),
+        WayBack::Delete => unmake(applied, look),
+        WayBack::Metadata(kind) => put_metadata_back(applied, look, kind),
+        WayBack::Content => put_content_back(applied, look),
+        WayBack::Fields => put_fields_back(applied, look),
+        WayBack::Tags => put_tags_back(applied, look),
+    }
+}
+
+/// Whether an action can be undone, as far as the journal knows; what the cluster holds now may still prevent it.
+///
+/// # Errors
+/// One sentence: why not.
+pub fn can_undo(done: &ActionEntry) -> Result<(), String> {
+    let sent = done.sent.as_ref().ok_or(NOTHING_SENT)?;
+    way_back(done, sent).map(|_| ())
+}
+
+const NOTHING_SENT: &str = "nothing was sent";
+const NO_BACKUP: &str = "it has no backup";
+
+fn way_back(done: &ActionEntry, sent: &Sent) -> Result<WayBack, String> {
+    let standing = &done.standing;
+    let refused = |why: &str| Err(why.to_owned());
     match sent.verb {
-        Verb::Delete if is_gone(sent.verb, &done.standing) => match &sent.target.cloud {
+        Verb::Delete if is_gone(sent.verb, standing) => match &sent.target.cloud {
             Some(cloud) => Err(no_way_back(cloud)),
-            None => restore(applied, look?),
+            None if done.backup.is_none() => refused(NO_BACKUP),
+            None => Ok(WayBack::Restore),
         },
-        Verb::Delete => Err("it was not deleted".to_owned()),
+        Verb::Delete => refused("it was not deleted"),
         // A create after a delete is a restore that was tried; when it came to nothing, the object is still gone.
-        Verb::Create if done.backup.is_some() && is_gone(sent.verb, &done.standing) => restore(applied, look?),
-        Verb::Create if is_made(&done.standing) => unmake(applied, look?),
-        Verb::Create => Err("it was not created by this plan, or it is not known that it was".to_owned()),
-        Verb::Label if may_be_done(&done.standing) => put_metadata_back(applied, look?, MetadataKind::Label),
-        Verb::Label => Err("it was not labelled".to_owned()),
-        Verb::Annotate if may_be_done(&done.standing) => put_metadata_back(applied, look?, MetadataKind::Annotation),
-        Verb::Annotate => Err("it was not annotated".to_owned()),
-        Verb::Apply if is_made(&done.standing) => unmake(applied, look?),
-        Verb::Update | Verb::Apply if may_be_done(&done.standing) => put_content_back(applied, look?),
-        Verb::Update | Verb::Apply => Err("it was not changed".to_owned()),
-        Verb::Patch if may_be_done(&done.standing) => put_fields_back(applied, look?),
-        Verb::Patch => Err("it was not changed".to_owned()),
-        Verb::Tag | Verb::Untag | Verb::ReOwn if may_be_done(&done.standing) => put_tags_back(applied, look?),
-        Verb::Tag | Verb::Untag | Verb::ReOwn => Err("its tags were not changed".to_owned()),
+        Verb::Create if done.backup.is_some() && is_gone(sent.verb, standing) => Ok(WayBack::Restore),
+        Verb::Create if done.backup.is_some() && is_restored(standing) => {
+            refused("it was restored after its delete, because something refers to it")
+        }
+        Verb::Create if is_made(standing) || is_restored(standing) => Ok(WayBack::Delete),
+        Verb::Create => refused("it was not created by this plan, or it is not known that it was"),
+        Verb::Label if may_be_done(standing) => Ok(WayBack::Metadata(MetadataKind::Label)),
+        Verb::Label => refused("it was not labelled"),
+        Verb::Annotate if may_be_done(standing) => Ok(WayBack::Metadata(MetadataKind::Annotation)),
+        Verb::Annotate => refused("it was not annotated"),
+        Verb::Apply if is_made(standing) => Ok(WayBack::Delete),
+        Verb::Update | Verb::Apply if may_be_done(standing) => Ok(WayBack::Content),
+        Verb::Patch if may_be_done(standing) => Ok(WayBack::Fields),
+        Verb::Update | Verb::Apply | Verb::Patch => refused("it was not changed"),
+        Verb::Tag | Verb::Untag | Verb::ReOwn if may_be_done(standing) => Ok(WayBack::Tags),
+        Verb::Tag | Verb::Untag | Verb::ReOwn => refused("its tags were not changed"),
     }
 }
 
@@ -102,6 +142,18 @@ pub(super) fn may_be_done(standing: &ActionStanding) -> bool {
 fn is_made(standing: &ActionStanding) -> bool {
     match standing {
         ActionStanding::Verified { state, .. } => *state == VerifiedState::Created,
+        ActionStanding::Prepared
+        | ActionStanding::Open
+        | ActionStanding::Skipped { .. }
+        | ActionStanding::Answered(_)
+        | ActionStanding::Resolved(_) => false,
+    }
+}
+
+/// Whether the object was seen to be back, from its backup.
+fn is_restored(standing: &ActionStanding) -> bool {
+    match standing {
+        ActionStanding::Verified { state, .. } => *state == VerifiedState::Restored,
         ActionStanding::Prepared
         | ActionStanding::Open
         | ActionStanding::Skipped { .. }
@@ -357,11 +409,11 @@ fn check_untouched(done: &ActionEntry, sent: &Sent, resource_version: &str) -> R
 
 /// The sealed file of an action, and what does not come back with it.
 fn opened<'d>(done: &'d ActionEntry, look: &'d Look) -> Result<(&'d String, &'d [&'static str]), String> {
-    let file = done.backup.as_ref().ok_or("it has no backup")?;
+    let file = done.backup.as_ref().ok_or(NO_BACKUP)?;
     match &look.backup {
         BackupSeen::Opens { lost } => Ok((file, lost)),
         BackupSeen::Spoiled(why) => Err(format!("backup: {why}")),
-        BackupSeen::None => Err("it has no backup".to_owned()),
+        BackupSeen::None => Err(NO_BACKUP.to_owned()),
     }
 }
 

@@ -36,6 +36,7 @@ fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
         how: ApprovalWay::Typed,
         at: now(),
         clusters,
+        undoes: None,
     }];
     if backup {
         let (file, digest) = ("f.age".to_owned(), "sha256:0".to_owned());
@@ -335,7 +336,7 @@ fn only_what_a_plan_was_seen_to_create_is_deleted_again() {
         ("applied over something", Verb::Apply, VerifiedState::Changed, None),
         ("there, creator unknown", Verb::Create, VerifiedState::Changed, None),
         ("it failed", Verb::Create, VerifiedState::Failed, None),
-        ("a restore", Verb::Create, VerifiedState::Restored, None),
+        ("a restore", Verb::Create, VerifiedState::Restored, Some(Verb::Delete)),
     ];
     for (case, verb, state, expected) in cases {
         let undo = undone(&entry(verb, state, false), look(present("u", &[])));
