@@ -5,6 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
+use super::outline::Outline;
 use super::present::{Cell, CheckDescription, FleetTable, Panel};
 use super::relations::Relations;
 use super::workload::Workload;
@@ -208,6 +211,12 @@ pub trait RuledSubject {
 
     /// The values of the check's own columns, in their order.
     fn cells(&self) -> Vec<Cell>;
+
+    /// What is kept of the finding beside its judgement.
+    fn outline(&self) -> Outline;
+
+    /// When what the verdict says began, where the objects say so.
+    fn began(&self) -> Option<Timestamp>;
 
     /// What else is shown of a subject that is open.
     fn panels(&self) -> Vec<Panel>;

@@ -2,6 +2,7 @@
 //!
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
+pub mod causes;
 pub mod comparison;
 mod contract;
 mod duration;
@@ -14,6 +15,7 @@ pub mod kubeconfig;
 pub mod machineset_capacity;
 mod managed_elsewhere;
 mod nearest;
+mod outline;
 pub mod powervs_tags;
 mod present;
 pub mod registry;
@@ -29,6 +31,7 @@ pub use contract::{
 };
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
+pub use outline::{Cause, CauseObject, End, Expiry, Outline};
 pub use present::{
     Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, FormInput, Panel, RowKnowledge, Side, Step,
 };

@@ -96,6 +96,7 @@ actions! {
     GoPlan "go-plan" Going "plan" "Go to the open plan";
     GoActivity "go-activity" Going "activity" "Go to running and past applies";
     GoLogs "go-logs" Going "logs" "Go to the log of trueup";
+    GoExpiry "go-expiry" Going "expiry" "Show when credentials and certificates end";
     Clusters "clusters" Going "clusters" "Choose a cluster";
     Views "views" Going "views" "Choose a saved view";
     Palette "palette" Going "commands" "Find a screen, cluster, action or theme by name";

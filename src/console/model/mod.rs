@@ -5,19 +5,23 @@ mod activity;
 mod approval;
 mod check;
 mod detail;
+mod expiry;
 mod feed;
 mod finder;
 mod findings;
 mod fleet;
+mod groups;
 mod journal;
 mod layer;
 mod links;
 mod navigation;
 mod plan;
 mod plugin;
+mod records;
 mod remembered;
 mod run;
 mod toast;
+mod what;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,27 +35,33 @@ pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, DiffMode, Loaded, ObjectTab, ObjectView, REST};
+pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
 pub use feed::{Feed, FeedLine};
 pub use finder::{Finder, FinderPhase, FinderPlace, FoundText};
 pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
+pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
 pub use toast::{Toast, ToastKind, Toasts};
+pub use what::{CauseOrFinding, LargestCause, LargestCauses};
 
 use super::effect::{Alert, MouseHold};
 use super::event::Focus;
 use super::keymap::{Action, Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{RequestId, Start};
-use super::theme::GlyphSet;
+use super::theme::{GlyphSet, Glyphs};
+use trueup_checks::causes::GroupWords;
 use trueup_core::engine::SubjectId;
+use trueup_core::world::ClusterName;
 use trueup_fleet::connect::PluginQuestion;
 use trueup_fleet::live::Update;
 
@@ -77,6 +87,10 @@ pub struct Model {
     pub planning: Option<RequestId>,
     pub activity: Activity,
     pub feed: Feed,
+    pub records: Records,
+    pub causes: LargestCauses,
+    pub groups: CauseGroups,
+    pub expiry: ExpirySheet,
     pub log: Vec<String>,
     /// Scroll position of a text screen.
     pub scroll: usize,
@@ -158,6 +172,10 @@ impl Model {
             planning: None,
             activity: Activity::default(),
             feed: Feed::default(),
+            records: Records::default(),
+            causes: LargestCauses::default(),
+            groups: CauseGroups::default(),
+            expiry: ExpirySheet::default(),
             log: Vec::new(),
             scroll: 0,
             finder: None,
@@ -199,14 +217,24 @@ impl Model {
     pub fn check(&self) -> Option<&CheckSheet> {
         match self.screen() {
             ScreenId::Check(place) => self.checks.get(place),
-            ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
+            ScreenId::Fleet
+            | ScreenId::Plan
+            | ScreenId::Activity
+            | ScreenId::Object
+            | ScreenId::Logs
+            | ScreenId::Expiry => None,
         }
     }
 
     pub fn check_mut(&mut self) -> Option<&mut CheckSheet> {
         match self.screen() {
             ScreenId::Check(place) => self.checks.get_mut(place),
-            ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
+            ScreenId::Fleet
+            | ScreenId::Plan
+            | ScreenId::Activity
+            | ScreenId::Object
+            | ScreenId::Logs
+            | ScreenId::Expiry => None,
         }
     }
 
@@ -226,7 +254,7 @@ impl Model {
             ScreenId::Check(_) => Body::ListAndDetail,
             ScreenId::Plan => Body::Stacked(45),
             ScreenId::Activity => Body::Stacked(40),
-            ScreenId::Object | ScreenId::Logs => Body::Whole,
+            ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => Body::Whole,
         };
         Layout::of(self.area, body, self.split)
     }
@@ -275,6 +303,17 @@ impl Model {
         self.keys.key_name(self.screen_scope(), action)
     }
 
+    /// What is worst in a cluster, in one sentence, and since when; nothing where all is as expected.
+    pub fn largest_cause(&self, cluster: &ClusterName) -> Option<(String, Option<Timestamp>)> {
+        let largest = self.causes.get(cluster)?;
+        Some((largest.sentence(&self.group_words()), largest.since))
+    }
+
+    /// How groups of findings are worded on this screen.
+    pub fn group_words(&self) -> GroupWords<'static> {
+        GroupWords { arrow: Glyphs::of(self.signs).arrow, zone: self.time_zone(), now: self.now }
+    }
+
     /// The zone of shown times.
     pub fn time_zone(&self) -> TimeZone {
         match self.zone {
@@ -295,10 +334,14 @@ impl Model {
     pub fn settle(&mut self) {
         let Some(layout) = self.layout() else { return };
         let rows = layout.rows();
+        if let Some(check) = self.check().map(|check| check.name) {
+            self.groups.renew(check, &self.findings, &self.records.edits);
+        }
         for check in &mut self.checks {
             check.list.apply(&check.order, rows);
         }
         self.fleet.settle(rows);
+        self.expiry.list.apply(&self.expiry.order, rows);
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }

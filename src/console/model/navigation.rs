@@ -12,6 +12,7 @@ pub enum ScreenId {
     Activity,
     Object,
     Logs,
+    Expiry,
 }
 
 impl ScreenId {
@@ -24,6 +25,7 @@ impl ScreenId {
             Self::Activity => Scope::Activity,
             Self::Object => Scope::Object,
             Self::Logs => Scope::Logs,
+            Self::Expiry => Scope::Expiry,
         }
     }
 }

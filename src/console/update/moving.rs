@@ -30,6 +30,10 @@ macro_rules! with_list {
                 let ($list, $rows) = $model.activity.list_and_rows();
                 $does;
             }
+            ScreenId::Expiry => {
+                let ($list, $rows) = (&mut $model.expiry.list, &$model.expiry.order);
+                $does;
+            }
             ScreenId::Object | ScreenId::Logs => {}
         }
     };
@@ -89,7 +93,7 @@ pub fn pane(model: &mut Model, pane: Pane) -> Effects {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
         }
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {}
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {}
     }
     Effects::redraw()
 }
@@ -131,7 +135,7 @@ pub fn scrolls(model: &Model) -> bool {
     match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
         ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
-        ScreenId::Fleet | ScreenId::Activity => false,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry => false,
     }
 }
 
@@ -139,9 +143,15 @@ fn scroll_of(model: &mut Model) -> &mut usize {
     match (model.screen(), &mut model.plan) {
         (ScreenId::Check(_), _) => &mut model.detail.scroll,
         (ScreenId::Plan, Some(plan)) => &mut plan.scroll,
-        (ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs, _) => {
-            &mut model.scroll
-        }
+        (
+            ScreenId::Fleet
+            | ScreenId::Plan
+            | ScreenId::Activity
+            | ScreenId::Object
+            | ScreenId::Logs
+            | ScreenId::Expiry,
+            _,
+        ) => &mut model.scroll,
     }
 }
 

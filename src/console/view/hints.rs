@@ -98,6 +98,8 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Logs => {
             [vec![Action::Down, Action::Up], searching(model), vec![Action::OpenPager, Action::Back]].concat()
         }
+        Scope::Expiry if model.expiry.order.shown() == 0 => vec![Action::Back, Action::Help],
+        Scope::Expiry => vec![Action::Open, Action::Copy, Action::Back, Action::Help],
         Scope::Approval
         | Scope::Palette
         | Scope::Picker

@@ -10,6 +10,7 @@ mod approval;
 mod check;
 mod detail;
 mod evidence;
+mod expiry;
 mod fields;
 mod finder;
 mod fleet;
@@ -20,6 +21,7 @@ mod help;
 mod hints;
 mod journal;
 mod legend;
+mod news;
 mod object;
 mod paint;
 mod panels;
@@ -123,6 +125,7 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         ScreenId::Activity => activity::draw(model, layout, painter),
         ScreenId::Object => object::draw(model, layout.main, painter),
         ScreenId::Logs => object::draw_log(model, layout.main, painter),
+        ScreenId::Expiry => expiry::draw(model, layout.main, painter),
     }
 }
 
@@ -190,7 +193,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
-        ScreenId::Fleet | ScreenId::Activity => Vec::new(),
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry => Vec::new(),
     }
 }
 

@@ -28,6 +28,7 @@ mod messages;
 mod names;
 mod oauth;
 mod observed;
+mod outline;
 mod pem;
 mod present;
 mod problem;
@@ -52,6 +53,8 @@ mod who;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use jiff::Timestamp;
+
 pub use check::{
     CaBundle, CandidateSpec, Checked, Inputs, Presence, Provenance, References, Verdict as SpecVerdict, check,
 };
@@ -71,6 +74,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::GuestUse;
 use crate::contract::{Probe, Touched};
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use crate::workload::Workload;
@@ -165,6 +169,14 @@ impl CheckRules for ExternalOidc {
     fn operator(ruled: &Ruled<'_, '_, Self>) -> Option<Workload> {
         let (context, subject) = &ruled.subject;
         Some(present::operator(context, subject))
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.subject.0, &ruled.subject.1, &ruled.ruling)
+    }
+
+    fn began(ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        outline::began(&ruled.subject.0, &ruled.subject.1, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

@@ -18,6 +18,7 @@ mod interests;
 mod judge;
 mod messages;
 mod names;
+mod outline;
 mod own;
 mod owner;
 mod owner_repair;
@@ -41,6 +42,8 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use context::{CheckContext, FleetAddresses};
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use ruling::Ruling;
@@ -49,6 +52,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::relations::Relations;
 use crate::rules::{CheckRules, ContextCache, Ruled};
@@ -167,6 +171,14 @@ impl CheckRules for Kubeconfigs {
             ResolvedSubject::Kubeconfig(subject) => relations::of(subject, &ruled.ruling),
             ResolvedSubject::Own(_) | ResolvedSubject::Collection { .. } => Relations::default(),
         }
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.subject, &ruled.ruling)
+    }
+
+    fn began(ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        outline::began(&ruled.subject, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

@@ -171,7 +171,9 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
     let mut lines = Vec::new();
     if let Why::Failure(failure) = &ruling.why {
-        lines.push(line(failure.message.clone(), format!("{} {region}", failure.by), ""));
+        let messages = [failure.message.as_str(), failure.code.as_str(), "no answer"];
+        let message = messages.into_iter().find(|message| !message.is_empty()).unwrap_or_default();
+        lines.push(line(message.to_owned(), format!("{} {region}", failure.by), ""));
     }
     if let Some(by) = ruling.asked {
         let object = format!("{by} {} {region}/{instance_type}", INSTANCE_TYPE.kind);
