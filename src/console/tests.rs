@@ -7,6 +7,7 @@ mod detail;
 pub mod fixtures;
 mod invariants;
 mod key_names;
+mod lists;
 mod mouse;
 mod outgoing_text;
 mod runs;

@@ -8,6 +8,7 @@ mod export;
 mod finder;
 mod keys;
 mod layers;
+mod lists;
 mod mouse;
 mod moving;
 mod palette;
