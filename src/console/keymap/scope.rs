@@ -1,7 +1,8 @@
 //! Scopes of key bindings.
 
 use Scope::{
-    Activity, Approval, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
+    Activity, Approval, Confirm, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker,
+    Plan, Plugin,
 };
 
 /// The part of the screen that receives keys.
@@ -26,12 +27,14 @@ pub enum Scope {
     Picker,
     /// The question about a credential plugin.
     Plugin,
+    /// A question that is answered with yes or no.
+    Confirm,
 }
 
 impl Scope {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Expiry, Help, Palette, Filter, Picker,
-        Plugin,
+        Plugin, Confirm,
     ];
 
     /// Name in the key file.
@@ -52,6 +55,7 @@ impl Scope {
             Filter => "filter",
             Picker => "picker",
             Plugin => "plugin",
+            Confirm => "confirm",
         }
     }
 
@@ -73,6 +77,7 @@ impl Scope {
             Filter => "Filter",
             Picker => "Pickers",
             Plugin => "Credential plugin",
+            Confirm => "Questions",
         }
     }
 
@@ -84,7 +89,9 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Confirm => {
+                false
+            }
         }
     }
 }

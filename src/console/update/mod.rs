@@ -2,6 +2,7 @@
 //!
 //! Invariants: pure. The same model and event give the same model and effects.
 
+mod accept;
 mod act;
 mod data;
 mod export;
@@ -15,6 +16,7 @@ mod palette;
 mod references;
 mod repair;
 mod replies;
+mod writes;
 
 use super::effect::Effects;
 use super::event::{Event, Focus, What};
