@@ -14,3 +14,4 @@ mod outgoing_text;
 mod plans;
 mod runs;
 mod screens;
+mod screens_activity;

@@ -204,7 +204,9 @@ fn inspection(model: &Model) -> Vec<Action> {
 fn detail(model: &Model) -> Vec<Action> {
     let mut actions = vec![Action::Down, Action::Up, Action::ToggleDiff];
     actions.extend(inspection(model));
-    actions.push(Action::Reconcile);
+    if model.subject().is_some() {
+        actions.push(Action::Reconcile);
+    }
     actions.extend(question(model));
     actions.extend(searching(model));
     actions.push(Action::Back);
