@@ -202,7 +202,9 @@ fn inspection(model: &Model) -> Vec<Action> {
 }
 
 fn detail(model: &Model) -> Vec<Action> {
-    let mut actions = vec![Action::Down, Action::Up, Action::ToggleDiff];
+    let mut actions = vec![Action::Down, Action::Up];
+    // Without details there is no difference to switch.
+    actions.extend(model.detail.content.as_ref().map(|_| Action::ToggleDiff));
     actions.extend(inspection(model));
     if model.subject().is_some() {
         actions.push(Action::Reconcile);
