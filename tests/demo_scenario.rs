@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 use trueup_checks::Check;
+use trueup_checks::comparison::compare;
 use trueup_checks::hosted_oidc::HostedOidc;
 use trueup_checks::kubeconfig::Kubeconfigs;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject, fill};
+use trueup_core::engine::State;
 use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass, Served,
     World,
@@ -64,6 +66,19 @@ fn judge(scenario: &Scenario) -> BTreeMap<String, String> {
 }
 
 fn judge_by(domain: &dyn Check, scenario: &Scenario, now: Timestamp) -> BTreeMap<String, String> {
+    let world = world_of(domain, scenario, now);
+    let view = world.view(now);
+    let judged = domain.subjects(view).into_iter().map(|subject| {
+        let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
+        let place =
+            format!("{} {} {}/{}", subject.cluster, subject.kind, subject.namespace.unwrap_or_default(), subject.name);
+        (place, [vec![judgement.verdict], judgement.codes].concat().join(" "))
+    });
+    judged.collect()
+}
+
+/// What the check sees of the scenario as it is now.
+fn world_of(domain: &dyn Check, scenario: &Scenario, now: Timestamp) -> World {
     let digester = Digester::new(&[7; 32]);
     let recordings: BTreeMap<ClusterName, RecordedCluster> =
         scenario.clusters.iter().map(|cluster| (name_of(&cluster.name), record(cluster))).collect();
@@ -76,14 +91,7 @@ fn judge_by(domain: &dyn Check, scenario: &Scenario, now: Timestamp) -> BTreeMap
         let interests = domain.interests(world.view(now));
         fill(&mut world, &recordings, &interests, &digester, now);
     }
-    let view = world.view(now);
-    let judged = domain.subjects(view).into_iter().map(|subject| {
-        let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
-        let place =
-            format!("{} {} {}/{}", subject.cluster, subject.kind, subject.namespace.unwrap_or_default(), subject.name);
-        (place, [vec![judgement.verdict], judgement.codes].concat().join(" "))
-    });
-    judged.collect()
+    world
 }
 
 fn name_of(name: &str) -> ClusterName {
@@ -208,6 +216,33 @@ fn the_initial_scenario_shows_every_verdict() {
     let reports = find(&judged, "mgmt-us HostedCluster clusters/guest-reports");
     assert_eq!(reports.as_deref(), Some("invalid ca-configmap-missing"));
     assert_eq!(judged.keys().filter(|place| place.contains(" HostedCluster ")).count(), 10);
+}
+
+#[test]
+fn every_finding_of_the_scenario_has_evidence_a_remedy_and_the_difference_that_made_it() {
+    let scenario = scenario(0, 0);
+    let checks: [Box<dyn Check>; 2] = [Box::new(HostedOidc::default()), Box::new(Kubeconfigs::default())];
+    for check in &checks {
+        let world = world_of(&**check, &scenario, start());
+        let view = world.view(start());
+        for subject in check.subjects(view) {
+            let judgement = check.judge(&subject, view).expect("a subject has a judgement");
+            let explanation = check.explain(&subject, view).expect("a subject has an explanation");
+            if judgement.state == State::Match {
+                continue;
+            }
+            let case = format!("{subject}: {}", judgement.verdict);
+            let (advice, facts): (Vec<_>, Vec<_>) = explanation.evidence.iter().partition(|line| line.is_advice());
+            assert!(!facts.is_empty(), "{case}: no evidence");
+            assert!(!explanation.remedy.is_empty() || !advice.is_empty(), "{case}: nothing to do about it");
+            let differs = compare(judgement.state, &explanation).iter().any(|row| row.relation.is_difference());
+            let is_compared = !matches!(judgement.state, State::Unknown | State::Blocked);
+            assert!(differs || !is_compared, "{case}: no difference");
+            let relations = check.relations(&subject, view);
+            let is_copy = subject.namespace.as_deref() == Some("openshift-config") && !subject.is_whole_list();
+            assert!(!is_copy || relations.links.len() >= 2, "{case}: {relations:?}");
+        }
+    }
 }
 
 #[test]

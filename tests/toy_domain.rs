@@ -29,7 +29,7 @@ use trueup::console::view::{Appearance, view};
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_checks::registry::Entry;
 use trueup_checks::{
-    Cell, Check, CheckDescription, CheckRules, Column, ContextCache, Form, Panel, Ruled, SettingsProblem,
+    Cell, Check, CheckDescription, CheckRules, Column, ContextCache, Form, FormInput, Panel, Ruled, SettingsProblem,
     SettingsTable, Side, Touched,
 };
 use trueup_core::decode::Digester;
@@ -122,7 +122,12 @@ impl CheckRules for Shelves {
         message: "whether shelves are full enough",
         columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
         verdict_width: 16,
-        forms: &[Form { name: "space-for", title: "Is there space?", prompt: "how many books?" }],
+        forms: &[Form {
+            name: "space-for",
+            title: "Is there space?",
+            prompt: "how many books?",
+            input: FormInput::Plain,
+        }],
     };
 
     fn interests_of(&self, cluster: &Cluster, _: View<'_>) -> Vec<Interest> {

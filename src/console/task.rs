@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::model::Remembered;
 use super::run::Login;
 use super::settings::{ModelSettings, SettingsReload};
-use trueup_checks::{CheckDescription, FleetTable, Panel};
+use trueup_checks::{CheckDescription, FleetTable, Panel, Relations};
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
 use trueup_core::engine::text::Printable;
@@ -66,6 +66,16 @@ pub enum Task {
         target: ObjectRef,
         /// Whether values that look like a credential are read, too.
         values: CredentialValues,
+    },
+    /// How the object of a subject depends on others.
+    ReadReferences {
+        ask: RequestId,
+        subject: SubjectId,
+    },
+    /// The log of the operator that explains a subject.
+    ReadOperatorLog {
+        ask: RequestId,
+        subject: SubjectId,
     },
     /// Run a check's query.
     Answer {
@@ -173,6 +183,14 @@ pub enum TaskReply {
     Object {
         ask: RequestId,
         object: Result<Box<ObjectSheet>, String>,
+    },
+    References {
+        ask: RequestId,
+        sheet: Result<Box<ReferenceSheet>, String>,
+    },
+    OperatorLog {
+        ask: RequestId,
+        log: Result<Box<OperatorLog>, String>,
     },
     Answered {
         ask: RequestId,
@@ -309,6 +327,38 @@ pub struct ObjectSheet {
     pub credentials: usize,
     /// Its events, newest last.
     pub events: Result<Vec<String>, String>,
+}
+
+/// References of a subject's object.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ReferenceSheet {
+    pub relations: Relations,
+    /// What its metadata says; nothing for a subject that is no object of a cluster.
+    pub metadata: Option<Result<ObjectMetadata, String>>,
+}
+
+/// Who owns, manages and keeps an object.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct ObjectMetadata {
+    /// `Kind name`
+    pub owners: Vec<String>,
+    pub finalizers: Vec<String>,
+    pub managers: Vec<FieldManager>,
+}
+
+/// A field manager of an object.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FieldManager {
+    pub name: String,
+    pub at: Option<Timestamp>,
+}
+
+/// The last lines of an operator's log, without credentials.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct OperatorLog {
+    /// `mgmt Pod openshift-authentication-operator/authentication-operator-7c9d`
+    pub title: String,
+    pub lines: Vec<String>,
 }
 
 /// Executes tasks. Replies are sent through the console's [`super::ReplySender`].

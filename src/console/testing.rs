@@ -311,6 +311,8 @@ fn said(task: &Task) -> String {
             };
             format!("read {cluster} {} {}{values}", target.kind, target.name)
         }
+        Task::ReadReferences { ask: _, subject } => format!("references of {}", subject.name),
+        Task::ReadOperatorLog { ask: _, subject } => format!("operator log of {}", subject.name),
         Task::FleetTable { ask: _, check } => format!("table of {}", check.0),
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),

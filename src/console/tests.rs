@@ -3,6 +3,7 @@
 mod actions;
 mod bytes;
 mod checks;
+mod detail;
 pub mod fixtures;
 mod hints;
 mod invariants;

@@ -77,7 +77,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn look_at_the_secret(pty: &mut Pty) {
     pty.send("1/name~old-client\r");
     pty.wait_for_text("orphan-certain");
-    pty.wait_for_text("WHY");
+    pty.wait_for_text("EVIDENCE");
     pty.send("yK");
     pty.wait_for_text("copied: kubectl");
     pty.send("v");
@@ -141,7 +141,7 @@ async fn a_password_in_a_config_map_is_shown_on_purpose_only() {
         let mut pty = console(dir.path());
         pty.wait_for_text("guest-a");
         pty.send("1/name~old-ca\r");
-        pty.wait_for_text("WHY");
+        pty.wait_for_text("EVIDENCE");
         pty.send("v");
         pty.wait_for_text("db-password: <21 bytes, looks like a password>");
         let seen = |pty: &Pty| String::from_utf8_lossy(pty.transcript()).contains(ON_PURPOSE);

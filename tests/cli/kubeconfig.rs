@@ -136,11 +136,13 @@ EXPECTED
   data:
     value: <680 bytes, EKS token, until at most 2026-11-16T10:13:00Z>
   exists: true
-  from: mgmt Secret default/behind-outputs-kubeconfig
   labels:
     cluster.x-k8s.io/cluster-name: behind
+  owner: its own cluster
   server: https://behind.eks.example:443
+  source: mgmt Secret default/behind-outputs-kubeconfig
   type: cluster.x-k8s.io/secret
+  until: not ended
 
 ACTUAL
   credential: EKS token
@@ -150,20 +152,25 @@ ACTUAL
   issued: 2026-11-16T09:40:00Z
   labels:
     cluster.x-k8s.io/cluster-name: behind
+  owner: -
   server: https://behind.eks.example:443
+  source: mgmt Secret default/behind-outputs-kubeconfig
   type: cluster.x-k8s.io/secret
   until: 2026-11-16T09:55:00Z
+  valid from: 2026-11-16T09:40:00Z
 
 EVIDENCE
-  1 leads to https://behind.eks.example:443, where the cluster is
+  1 it has no owner reference; its control plane should own it
+    mgmt Secret shops/behind-kubeconfig metadata.ownerReferences (version 7)
+  2 leads to https://behind.eks.example:443, where the cluster is
     mgmt Secret shops/behind-kubeconfig data.value (version 7)
-  2 EKS token, until at most 2026-11-16T09:55:00Z
+  3 EKS token, until at most 2026-11-16T09:55:00Z
     mgmt Secret shops/behind-kubeconfig data.value (version 7)
-  3 the cluster is at https://behind.eks.example:443
-    mgmt Cluster shops/behind spec.controlPlaneEndpoint
   4 the cluster is at https://behind.eks.example:443
+    mgmt Cluster shops/behind spec.controlPlaneEndpoint
+  5 the cluster is at https://behind.eks.example:443
     mgmt CAPTControlPlane shops/behind spec.controlPlaneEndpoint
-  5 the source holds other bytes, issued 2m ago
+  6 the source holds other bytes, issued 2m ago
     mgmt Secret default/behind-outputs-kubeconfig data.kubeconfig (version 7)
 
 REMEDY

@@ -119,6 +119,7 @@ ACTUAL
     machine.openshift.io/GPU: 0
     machine.openshift.io/memoryMb: 65536
     machine.openshift.io/vCPU: 16
+  architecture: arm64
   instanceType: m6g.4xlarge
   region: us-east-1
 

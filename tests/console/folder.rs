@@ -112,7 +112,7 @@ fn view_state_and_accepted_findings_persist_across_runs_and_commands() {
     let mut pty = console(folder.path());
     pty.wait_for_text("■ recorded");
     pty.send("1");
-    pty.wait_for_text("WHY");
+    pty.wait_for_text("EVIDENCE");
     pty.send("Akept for the audit\r");
     pty.wait_for_text("Accept until");
     pty.send("9999-12-31\r");

@@ -12,6 +12,7 @@
 mod pty;
 
 mod colours;
+mod detail;
 mod folder;
 mod journey;
 mod lifecycle;

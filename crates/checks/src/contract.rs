@@ -9,6 +9,8 @@ use jiff::Timestamp;
 
 use super::outline::Outline;
 use super::present::{Cell, CheckDescription, FleetTable, Panel};
+use super::relations::Relations;
+use super::workload::Workload;
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
@@ -168,6 +170,16 @@ pub trait Check: Send + Sync {
         self.pass(view).rule(subject)?.probe()
     }
 
+    /// How the subject's object depends on others.
+    fn relations(&self, subject: &SubjectId, view: View<'_>) -> Relations {
+        self.pass(view).rule(subject).map_or_else(Relations::default, |ruled| ruled.relations())
+    }
+
+    /// The operator whose log explains the subject, where one does.
+    fn operator(&self, subject: &SubjectId, view: View<'_>) -> Option<Workload> {
+        self.pass(view).rule(subject)?.operator()
+    }
+
     /// A table of the whole fleet, for checks that have one.
     fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
         None
@@ -212,6 +224,12 @@ pub trait RuledSubject {
     /// What may be tested on request. Nothing where that would send a credential to a server that is not known to be
     /// the right one.
     fn probe(&self) -> Option<Probe>;
+
+    /// How its object depends on others.
+    fn relations(&self) -> Relations;
+
+    /// The operator whose log explains it, where one does.
+    fn operator(&self) -> Option<Workload>;
 
     /// The answer to one of the check's forms, line by line.
     fn answer(&self, form: &str, typed: &str) -> Vec<String>;

@@ -30,5 +30,20 @@ pub fn bare(summary: String, evidence: Evidence) -> Explanation {
 /// A collection of subjects that is not known completely; `subjects` names them in the plural.
 pub fn incomplete(subjects: &str, cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
     let evidence = line(gap.message.to_string(), format!("{cluster} {} *", resource.kind), "");
-    bare(format!("which {subjects} there are is not known completely: {gap}"), evidence)
+    let mut explanation = bare(format!("which {subjects} there are is not known completely: {gap}"), evidence);
+    explanation.evidence.push(Evidence::advice("run trueup doctor: it names what could not be read"));
+    explanation
+}
+
+/// The last part of a summary says who has to do what, where no action of ours does.
+const ADVICE_AFTER: &str = "; ";
+
+/// Adds who has to do what to an explanation without actions that does not say it in a line of its own.
+pub fn advise(explanation: &mut Explanation) {
+    if !explanation.remedy.is_empty() || explanation.evidence.iter().any(Evidence::is_advice) {
+        return;
+    }
+    if let Some((_, advice)) = explanation.summary.rsplit_once(ADVICE_AFTER) {
+        explanation.evidence.push(Evidence::advice(advice));
+    }
 }

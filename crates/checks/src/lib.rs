@@ -3,6 +3,7 @@
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
 pub mod causes;
+pub mod comparison;
 mod contract;
 mod duration;
 mod evidence;
@@ -18,10 +19,12 @@ mod outline;
 pub mod powervs_tags;
 mod present;
 pub mod registry;
+mod relations;
 mod rules;
 mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod workload;
 
 pub use contract::{
     Check, DiscoveryProbe, GuestUse, KubeconfigProbe, Pass, Probe, RoleProbe, RuledSubject, Touched, TouchedNamespace,
@@ -30,7 +33,9 @@ pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
 pub use outline::{Cause, CauseObject, End, Expiry, Outline};
 pub use present::{
-    Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, Panel, RowKnowledge, Side, Step,
+    Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, FormInput, Panel, RowKnowledge, Side, Step,
 };
+pub use relations::{RelatedObject, Relation, RelationStanding, Relations};
 pub use rules::{CheckRules, ContextCache, Ruled};
 pub use settings::{SettingsProblem, SettingsTable};
+pub use workload::Workload;

@@ -220,6 +220,15 @@ pub struct Form {
     /// What to type.
     #[serde(deserialize_with = "words::read")]
     pub prompt: Word,
+    pub input: FormInput,
+}
+
+/// Whether what is typed may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum FormInput {
+    Plain,
+    /// A token, perhaps: only its length is shown.
+    Secret,
 }
 
 /// A check as the console introduces it.

@@ -13,10 +13,13 @@ use std::rc::Rc;
 use jiff::Timestamp;
 
 use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, interested_by_touch, woken_with_host};
+use crate::evidence::advise;
 use crate::managed_elsewhere;
 use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
-use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
+use crate::relations::{self, Relations};
+use crate::workload::Workload;
+use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, State, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
 
 /// One check, as it is written. Each is a [`Check`].
@@ -130,6 +133,15 @@ pub trait CheckRules: Send + Sync + Sized {
         None
     }
 
+    /// A check without a chain of its own names the objects of its evidence.
+    fn relations(ruled: &Ruled<'_, '_, Self>) -> Relations {
+        relations::of_evidence(ruled.id, &Self::explanation(ruled).evidence, ruled.contexts.view)
+    }
+
+    fn operator(_ruled: &Ruled<'_, '_, Self>) -> Option<Workload> {
+        None
+    }
+
     fn answer(_ruled: &Ruled<'_, '_, Self>, _form: &str, _typed: &str) -> Vec<String> {
         Vec::new()
     }
@@ -196,6 +208,9 @@ impl<C: CheckRules> RuledSubject for Ruled<'_, '_, C> {
 
     fn explanation(&self) -> Explanation {
         let mut explanation = C::explanation(self);
+        if C::judgement(self).state != State::Match {
+            advise(&mut explanation);
+        }
         managed_elsewhere::explain(&mut explanation, self.id, self.contexts.view);
         explanation
     }
@@ -222,6 +237,14 @@ impl<C: CheckRules> RuledSubject for Ruled<'_, '_, C> {
 
     fn probe(&self) -> Option<Probe> {
         C::probe(self)
+    }
+
+    fn relations(&self) -> Relations {
+        C::relations(self)
+    }
+
+    fn operator(&self) -> Option<Workload> {
+        C::operator(self)
     }
 
     fn answer(&self, form: &str, typed: &str) -> Vec<String> {

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::background::{BackgroundWork, spawn_answering};
-use super::{FleetKind, accepting, login, memory, objects, saving, tasks};
+use super::{FleetKind, accepting, login, memory, objects, references, saving, tasks};
 use crate::console::ReplySender;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
@@ -67,6 +67,8 @@ impl ConsoleServices for LiveServices {
             Task::Stop => self.stop.store(true, Ordering::SeqCst),
             Task::ReadHistory { asked } => self.read_history(asked),
             Task::ReadObject { ask, cluster, target, values } => self.read_object(ask, cluster, target, values),
+            Task::ReadReferences { ask, subject } => self.read_references(ask, subject),
+            Task::ReadOperatorLog { ask, subject } => self.read_operator_log(ask, subject),
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
             Task::FleetTable { ask, check } => self.fleet_table(ask, check),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
@@ -156,6 +158,24 @@ impl LiveServices {
             TaskReply::Object { ask, object }
         };
         spawn_answering(self.replies.clone(), move |message| TaskReply::Object { ask, object: Err(message) }, work);
+    }
+
+    fn read_references(&self, ask: RequestId, subject: SubjectId) {
+        let fleet = self.fleet.clone();
+        let work = async move {
+            let sheet = references::read(&fleet, subject).await.map(Box::new);
+            TaskReply::References { ask, sheet }
+        };
+        spawn_answering(self.replies.clone(), move |message| TaskReply::References { ask, sheet: Err(message) }, work);
+    }
+
+    fn read_operator_log(&self, ask: RequestId, subject: SubjectId) {
+        let fleet = self.fleet.clone();
+        let work = async move {
+            let log = references::read_log(&fleet, subject).await.map(Box::new);
+            TaskReply::OperatorLog { ask, log }
+        };
+        spawn_answering(self.replies.clone(), move |message| TaskReply::OperatorLog { ask, log: Err(message) }, work);
     }
 
     fn answer(&self, ask: RequestId, form: &'static str, typed: String, subject: SubjectId) {

@@ -14,6 +14,7 @@ mod login;
 mod memory;
 mod objects;
 mod recorder;
+mod references;
 mod reload;
 mod replaying;
 mod saving;

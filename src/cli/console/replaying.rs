@@ -143,6 +143,8 @@ impl ConsoleServices for Recorded {
             }
             Task::ReadHistory { asked } => TaskReply::History { asked, entries: Ok(self.journal.clone()) },
             Task::ReadObject { ask, .. } => TaskReply::Object { ask, object: Err(offline()) },
+            Task::ReadReferences { ask, .. } => TaskReply::References { ask, sheet: Err(offline()) },
+            Task::ReadOperatorLog { ask, .. } => TaskReply::OperatorLog { ask, log: Err(offline()) },
             Task::Answer { ask, .. } => TaskReply::Answered { ask, lines: vec![offline()] },
             Task::FleetTable { ask, check: _ } => TaskReply::FleetTable { ask, table: None },
             Task::ReadLog => TaskReply::Log { lines: vec![offline()] },

@@ -106,7 +106,9 @@ actions! {
     MarkAll "mark-all" Choosing "mark all" "Mark every shown row";
     MarkRange "mark-range" Choosing "mark range" "Mark from the last marked row to the cursor";
     Unmark "unmark" Choosing "unmark all" "Unmark all rows";
-    Filter "filter" Choosing "filter" "Show only rows that match the typed filter";
+    Filter "filter" Choosing "filter" "Show only rows that match the typed filter; search in a text";
+    SearchNext "search-next" Choosing "next" "Go to the next match of the search";
+    SearchPrevious "search-previous" Choosing "previous" "Go to the previous match of the search";
     ClearFilter "clear-filter" Choosing "clear filter" "Clear the filter";
     Complete "complete" Choosing "complete" "Complete the typed word";
     Sort "sort" Choosing "sort" "Choose the column that sorts the list";
@@ -119,8 +121,9 @@ actions! {
     ViewObject "view-object" Looking "yaml" "Show the object as YAML, secrets masked";
     Reveal "reveal" Looking "reveal" "Show or mask values of an object that look like a credential; never those of a Secret";
     Events "events" Looking "events" "Show the events of the object";
-    OpenReferrer "open-referrer" Looking "open referrer" "Go to the object that references this one";
-    ToggleDiff "toggle-diff" Looking "diff" "Switch the diff: text, fields, or none";
+    References "references" Looking "references" "Show what references the object, its owners, managers and finalizers";
+    OperatorLog "operator-log" Looking "operator log" "Show the log of the operator that explains the finding";
+    ToggleDiff "toggle-diff" Looking "diff" "Switch the difference: fields that differ, all fields, text";
     Question "question" Looking "ask" "Run a query of the check, such as the user of a token";
     FleetTable "fleet-table" Looking "matrix" "Compare the clusters in one table, odd values marked";
     OpenPager "open-pager" Looking "pager" "Open the text in $PAGER";

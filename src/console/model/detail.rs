@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::console::task::{ObjectSheet, RequestId, SubjectDetail};
+use crate::console::task::{ObjectSheet, OperatorLog, ReferenceSheet, RequestId, SubjectDetail};
 use trueup_core::engine::{ObjectRef, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
@@ -30,14 +30,47 @@ pub struct Detail {
     /// The last request with a reply, even an empty one.
     pub answered: RequestId,
     pub scroll: usize,
+    /// How the difference is shown, whichever subject it is of.
+    pub diff: DiffMode,
     /// Title and result of a check's query.
     pub answer: Option<(&'static str, Vec<String>)>,
     pub answer_ask: RequestId,
 }
 
+/// How the difference of a finding is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiffMode {
+    /// The fields that differ.
+    #[default]
+    Differing,
+    All,
+    Text,
+}
+
+impl DiffMode {
+    /// The next of the modes, which follow each other in a circle.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Differing => Self::All,
+            Self::All => Self::Text,
+            Self::Text => Self::Differing,
+        }
+    }
+
+    /// What it shows, beside the key that switches to it.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Differing => "fields that differ",
+            Self::All => "all fields",
+            Self::Text => "text",
+        }
+    }
+}
+
 /// The object screen.
 #[derive(Debug)]
 pub struct ObjectView {
+    /// The default until the object is asked for.
     pub ask: RequestId,
     pub cluster: ClusterName,
     pub target: ObjectRef,
@@ -45,15 +78,64 @@ pub struct ObjectView {
     /// What the request asked for. Another object is masked again.
     pub values: CredentialValues,
     pub sheet: Option<Result<Box<ObjectSheet>, String>>,
+    /// The finding it was opened from: references and the operator's log are about it.
+    pub subject: Option<Arc<SubjectId>>,
+    pub references: Loaded<ReferenceSheet>,
+    pub log: Loaded<OperatorLog>,
+    /// The reference under the cursor.
+    pub cursor: usize,
+    /// The view it was opened from.
+    pub previous: Option<Box<ObjectView>>,
+}
+
+/// A part of the object screen that is read when it is first shown.
+#[derive(Debug, Default)]
+pub enum Loaded<T> {
+    #[default]
+    NotAsked,
+    Asked(RequestId),
+    Answered(Result<Box<T>, String>),
+}
+
+impl<T> Loaded<T> {
+    /// Stores a reply, unless another was asked for meanwhile.
+    pub fn take(&mut self, ask: RequestId, reply: Result<Box<T>, String>) {
+        if matches!(self, Self::Asked(asked) if *asked == ask) {
+            *self = Self::Answered(reply);
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectTab {
     Yaml,
     Events,
+    References,
+    OperatorLog,
 }
 
 impl ObjectView {
+    pub fn new(
+        ask: RequestId,
+        (cluster, target): (ClusterName, ObjectRef),
+        tab: ObjectTab,
+        values: CredentialValues,
+    ) -> Self {
+        Self {
+            ask,
+            cluster,
+            target,
+            tab,
+            values,
+            sheet: None,
+            subject: None,
+            references: Loaded::NotAsked,
+            log: Loaded::NotAsked,
+            cursor: 0,
+            previous: None,
+        }
+    }
+
     /// Whether the object has values that look like a credential and can be shown.
     pub fn has_credentials(&self) -> bool {
         matches!(&self.sheet, Some(Ok(sheet)) if sheet.credentials > 0)
@@ -70,7 +152,8 @@ impl Detail {
         let is_moving = self.turned_at.is_some_and(|at| now.duration_since(at) < REST);
         let due_at = if is_moving { now.checked_add(REST).unwrap_or(now) } else { now };
         let due_at = subject.is_some().then_some(due_at);
-        *self = Self { subject, turned_at: Some(now), due_at, needed: self.needed.take(), ..Self::default() };
+        let (needed, diff) = (self.needed.take(), self.diff);
+        *self = Self { subject, turned_at: Some(now), due_at, needed, diff, ..Self::default() };
         true
     }
 

@@ -7,6 +7,7 @@ mod check;
 mod detail;
 mod expiry;
 mod feed;
+mod finder;
 mod findings;
 mod fleet;
 mod fleet_summary;
@@ -37,9 +38,10 @@ pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, Matches};
-pub use detail::{Detail, ObjectTab, ObjectView, REST};
+pub use detail::{Detail, DiffMode, Loaded, ObjectTab, ObjectView, REST};
 pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
 pub use feed::{FLEET_DRIFT, Feed, FeedLine};
+pub use finder::{Finder, FinderPhase, FinderPlace, FoundText};
 pub use findings::{Findings, StateCounts, WORST_FIRST, listed_name, listed_namespace, shown_name};
 pub use fleet::{FleetFacts, FleetSheet};
 pub use fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
@@ -101,6 +103,8 @@ pub struct Model {
     pub log: Vec<String>,
     /// Scroll position of a text screen.
     pub scroll: usize,
+    /// The search in a text.
+    pub finder: Option<Finder>,
     pub toasts: Toasts,
     pub layer: Option<Layer>,
     /// Credential plugins that were asked about.
@@ -206,6 +210,7 @@ impl Model {
             expiry: ExpirySheet::default(),
             log: Vec::new(),
             scroll: 0,
+            finder: None,
             toasts: Toasts::default(),
             layer: None,
             asked_plugins: BTreeSet::new(),
@@ -293,6 +298,9 @@ impl Model {
 
     /// The scope of keys, with the open layer.
     pub fn scope(&self) -> Scope {
+        if self.is_searching() {
+            return Scope::Filter;
+        }
         match &self.layer {
             Some(Layer::Approval(_)) => Scope::Approval,
             Some(Layer::Help { .. } | Layer::Table { .. }) => Scope::Help,
@@ -304,6 +312,16 @@ impl Model {
             Some(Layer::Confirm(_)) => Scope::Confirm,
             None => self.screen_scope(),
         }
+    }
+
+    /// Whether keys are typed into the search. A dialog above the screen gets them instead.
+    pub fn is_searching(&self) -> bool {
+        let Some(finder) = &self.finder else { return false };
+        let is_on_top = match finder.place {
+            FinderPlace::Screen => self.layer.is_none(),
+            FinderPlace::Help => matches!(self.layer, Some(Layer::Help { .. })),
+        };
+        is_on_top && finder.phase == FinderPhase::Typing
     }
 
     /// The scope of keys of the screen, ignoring layers.

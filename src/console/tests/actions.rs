@@ -553,13 +553,6 @@ fn an_object_is_read_on_open_and_on_refresh() {
 }
 
 #[test]
-fn the_object_in_the_evidence_can_be_opened() {
-    let mut stage = TestConsole::full();
-    stage.keys("1 j").explained().forget();
-    assert_eq!(stage.keys("o").take_tasks(), ["read mgmt-eu HostedControlPlane payments"]);
-}
-
-#[test]
 fn opening_a_cluster_shows_its_worst_check_with_its_guests() {
     let mut stage = TestConsole::full();
     stage.keys("enter");

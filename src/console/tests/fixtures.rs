@@ -6,10 +6,13 @@ use serde_json::{Value, json};
 
 use crate::console::model::{SavedView, Zone};
 use crate::console::settings::ModelSettings;
-use crate::console::task::{ObjectSheet, Start, SubjectDetail};
+use crate::console::task::{FieldManager, ObjectMetadata, ObjectSheet, ReferenceSheet, Start, SubjectDetail};
 use crate::console::testing::{after, ago};
 use trueup_checks::judgements::CurrentJudgement;
-use trueup_checks::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
+use trueup_checks::{
+    Cell, CheckDescription, Column, Form, FormInput, Panel, RelatedObject, Relation, RelationStanding, Relations, Side,
+    Step,
+};
 use trueup_core::engine::journal::{
     ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, Sent, VerifiedState,
 };
@@ -51,7 +54,7 @@ const PARTS_INTRODUCED: CheckDescription = CheckDescription {
         Column { title: "ARCH", side: Side::Left, width: 12, grows: false, rank: 3 },
     ],
     verdict_width: 16,
-    forms: &[Form { name: "whoami", title: "Who would I be?", prompt: "claims, as JSON:" }],
+    forms: &[Form { name: "whoami", title: "Who would I be?", prompt: "claims, as JSON:", input: FormInput::Secret }],
 };
 
 pub fn start() -> Start {
@@ -583,5 +586,34 @@ pub fn sheet_with_password(password: &str) -> ObjectSheet {
         yaml: yaml.lines().map(str::to_owned).collect(),
         credentials: 1,
         events: Ok(Vec::new()),
+    }
+}
+
+/// References of a copy that is no longer named, read with its metadata.
+pub fn references(subject: &SubjectId) -> ReferenceSheet {
+    let own = RelatedObject::of_subject(subject);
+    let cluster = RelatedObject::new("mgmt-eu", "HostedCluster", Some("clusters"), "payments");
+    let source = RelatedObject::new("mgmt-eu", "Secret", Some("clusters-payments"), "ext-auth-client-old");
+    let link = |from: &RelatedObject, verb: &str, to: &RelatedObject, standing, note: &str| Relation {
+        from: from.clone(),
+        verb: verb.to_owned(),
+        to: to.clone(),
+        standing,
+        note: note.to_owned(),
+    };
+    ReferenceSheet {
+        relations: Relations {
+            links: vec![
+                link(&cluster, "names", &source, RelationStanding::Broken, "does not name it"),
+                link(&source, "copied", &own, RelationStanding::Unknown, "forbidden (get secrets)"),
+            ],
+            used_by: vec![RelatedObject::new("guest-payments", "OAuth", None, "cluster")],
+            searched: vec!["Proxy".to_owned(), "Image".to_owned()],
+        },
+        metadata: Some(Ok(ObjectMetadata {
+            owners: Vec::new(),
+            finalizers: vec!["example.com/keep".to_owned()],
+            managers: vec![FieldManager { name: "hosted-cluster-config-operator".to_owned(), at: Some(ago(86_400)) }],
+        })),
     }
 }

@@ -65,7 +65,7 @@ fn monitoring_for_three_minutes() {
     }
 }
 
-/// Clusters that refuse, that are gone, and that are being connected are told apart, and none looks live.
+/// Clusters that refuse, that are gone, and that are being connected are reported apart, and none looks live.
 #[test]
 fn dead_and_forbidden_clusters() {
     let mut console = TestConsole::started();

@@ -166,6 +166,14 @@ fn detail() -> States {
         ),
         ("waiting for the answer", typed("1 j enter")),
         ("a list that could not be read", at("1 G k")),
+        ("every field of its difference", at("1 j d")),
+        ("its difference as text", at("1 j d d")),
+        (
+            "searched",
+            made(at("1 j"), |stage| {
+                stage.keys("/config");
+            }),
+        ),
         ("with an answer", made(at("2"), answered)),
         (
             "an answer that is awaited",

@@ -118,8 +118,12 @@ glyphs! {
     done: "✓" | "v",
     running: "▶" | ">",
     queued: "·" | ".",
+    /// A typed character that is not shown.
+    masked: "•" | "*",
     skipped: "⊘" | "x",
     failed: "✕" | "X",
+    /// A reference that does not hold.
+    broken: "✗" | "x",
     /// Sort order of a column.
     sort_up: "▲" | "^",
     sort_down: "▼" | "v",

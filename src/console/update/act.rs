@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::{accept, data, export, layers, lists, moving, palette, repair, writes};
+use super::{accept, data, export, finder, layers, lists, moving, palette, references, repair, writes};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Matches, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper,
-    WORST_FIRST, Zone,
+    FinderPlace, Layer, Matches, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show,
+    Upper, WORST_FIRST, Zone,
 };
 use crate::console::task::Task;
 use trueup_core::engine::{ObjectRef, State};
@@ -20,6 +20,9 @@ const DIVIDER_STEP: i16 = 5;
 
 #[expect(clippy::too_many_lines, reason = "one arm per action")]
 pub fn act(model: &mut Model, action: Action) -> Effects {
+    if model.is_searching() {
+        return finder::act(model, action);
+    }
     if model.layer.is_some() {
         return layers::act(model, action);
     }
@@ -69,6 +72,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::MarkRange => moving::mark_range(model),
         Action::Unmark => moving::unmark(model),
         Action::Filter => open_filter(model),
+        Action::SearchNext => finder::step(model, 1),
+        Action::SearchPrevious => finder::step(model, -1),
         Action::ClearFilter => layers::filter(model, ""),
         Action::Complete => Effects::default(),
         Action::Sort => lists::open_sort(model),
@@ -79,7 +84,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::ViewObject => object(model, ObjectTab::Yaml),
         Action::Events => object(model, ObjectTab::Events),
         Action::Reveal => reveal(model),
-        Action::OpenReferrer => repair::open_referrer(model),
+        Action::References => object(model, ObjectTab::References),
+        Action::OperatorLog => object(model, ObjectTab::OperatorLog),
         Action::ToggleDiff => toggle_diff(model),
         Action::Question => palette::open_forms(model),
         Action::FleetTable => palette::open_table(model),
@@ -165,6 +171,7 @@ fn terminal_request(terminal_request: TerminalRequest) -> Effects {
 }
 
 fn arrive(model: &mut Model) {
+    model.finder = None;
     model.pane = Pane::List;
     model.scroll = 0;
 }
@@ -216,7 +223,8 @@ fn open(model: &mut Model) -> Effects {
             model.activity.upper = Upper::Entry;
             Effects::redraw()
         }
-        ScreenId::Activity | ScreenId::Object | ScreenId::Logs => Effects::default(),
+        ScreenId::Object => references::open_selected(model),
+        ScreenId::Activity | ScreenId::Logs => Effects::default(),
     }
 }
 
@@ -256,6 +264,9 @@ fn back(model: &mut Model) -> Effects {
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => false,
     };
+    if finder::close(model, FinderPlace::Screen) {
+        return Effects::redraw();
+    }
     if model.pane == Pane::Detail {
         return moving::pane(model, Pane::List);
     }
@@ -267,6 +278,9 @@ fn back(model: &mut Model) -> Effects {
         return Effects::redraw();
     }
     if model.screen() == ScreenId::Fleet {
+        return Effects::redraw();
+    }
+    if references::close_opened(model) {
         return Effects::redraw();
     }
     earlier(model)
@@ -304,6 +318,9 @@ fn close(model: &mut Model) -> Effects {
 }
 
 fn open_filter(model: &mut Model) -> Effects {
+    if moving::scrolls(model) {
+        return finder::open(model);
+    }
     let text = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
@@ -316,7 +333,7 @@ fn open_filter(model: &mut Model) -> Effects {
 }
 
 /// The selected row as an object of a cluster.
-fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
+pub fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
     match model.screen() {
         ScreenId::Check(_) => {
             // A cloud resource is not a cluster object, and has no more data than its finding.
@@ -345,11 +362,10 @@ fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
 
 fn object(model: &mut Model, tab: ObjectTab) -> Effects {
     if model.screen() == ScreenId::Object {
-        if let Some(view) = &mut model.object {
-            view.tab = tab;
-            model.scroll = 0;
-        }
-        return Effects::redraw();
+        return references::show_tab(model, tab);
+    }
+    if let ObjectTab::References | ObjectTab::OperatorLog = tab {
+        return references::open(model, tab);
     }
     match object_here(model) {
         Some((cluster, target)) => open_object(model, cluster, target, tab),
@@ -376,7 +392,7 @@ fn read_object(
     values: CredentialValues,
 ) -> Task {
     let ask = model.next_request();
-    model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, values, sheet: None });
+    model.object = Some(ObjectView::new(ask, (cluster.clone(), target.clone()), tab, values));
     Task::ReadObject { ask, cluster, target, values }
 }
 
@@ -397,6 +413,11 @@ fn reveal(model: &mut Model) -> Effects {
 }
 
 fn toggle_diff(model: &mut Model) -> Effects {
+    if let ScreenId::Check(_) = model.screen() {
+        model.detail.diff = model.detail.diff.next();
+        model.detail.scroll = 0;
+        return Effects::redraw();
+    }
     if let Some(plan) = model.plan.as_mut() {
         plan.show = match plan.show {
             Show::Diff => Show::Fields,

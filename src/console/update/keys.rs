@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use tui_input::{Input, InputRequest};
 
-use super::{act, layers};
+use super::{act, finder, layers};
 use crate::console::effect::Effects;
 use crate::console::keymap::{Action, Resolution, Scope, Stroke};
 use crate::console::layout;
@@ -51,6 +51,9 @@ fn resolve(model: &mut Model, scope: Scope, key: KeyEvent) -> Effects {
             let was_sequence = model.pressed.len() > 1;
             forget_pressed(model);
             if scope.takes_text() && !was_sequence {
+                if model.is_searching() {
+                    return finder::type_key(model, key);
+                }
                 return layers::type_key(model, key);
             }
             Effects { redraw: was_sequence, ..Effects::default() }
@@ -78,7 +81,10 @@ pub fn paste(model: &mut Model, text: &str) -> Effects {
     let mut effects = Effects::default();
     for character in text.chars().filter(|character| !character.is_control()) {
         let key = KeyEvent::new(KeyCode::Char(character), KeyModifiers::NONE);
-        effects = layers::type_key(model, key);
+        effects = match model.is_searching() {
+            true => finder::type_key(model, key),
+            false => layers::type_key(model, key),
+        };
     }
     effects
 }

@@ -4,12 +4,12 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::Input;
 
 use super::act::say;
-use super::{accept, keys, lists, palette, repair, writes};
+use super::{accept, finder, keys, lists, palette, repair, writes};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::filter;
 use crate::console::keymap::Action;
 use crate::console::model::{
-    CheckSheet, Choice, Confirm, Layer, Model, Picker, PluginDialog, Prompt, PromptWhat, ScreenId,
+    CheckSheet, Choice, Confirm, FinderPlace, Layer, Model, Picker, PluginDialog, Prompt, PromptWhat, ScreenId,
 };
 use crate::console::view;
 use trueup_core::world::{ClusterName, RiskClass};
@@ -27,6 +27,10 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         Action::Suspend => Effects { terminal: vec![TerminalRequest::Suspend], redraw: true, ..Effects::default() },
+        Action::Filter => finder::open(model),
+        Action::SearchNext if model.finder.is_some() => finder::step(model, 1),
+        Action::SearchPrevious if model.finder.is_some() => finder::step(model, -1),
+        Action::Back if finder::close(model, FinderPlace::Help) => Effects::redraw(),
         Action::Back | Action::Close | Action::Quit | Action::Help => close(model),
         Action::Stop => repair::stop(model),
         Action::Open => enter(model),
@@ -198,6 +202,7 @@ fn close(model: &mut Model) -> Effects {
     if let Some(Layer::Plugin(_)) = &model.layer {
         return answer_plugin(model, PluginAnswer::DoNotRun);
     }
+    finder::close(model, FinderPlace::Help);
     match model.layer.take() {
         Some(Layer::Approval(_)) => say(model, "nothing was sent"),
         Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, .. })) => filter(model, ""),

@@ -1,5 +1,6 @@
 //! Cursor, scrolling, panes and marks.
 
+use super::references;
 use crate::console::effect::Effects;
 use crate::console::model::{Model, Pane, ScreenId};
 use crate::console::view;
@@ -39,6 +40,9 @@ macro_rules! with_list {
 }
 
 pub fn step(model: &mut Model, by: isize) -> Effects {
+    if references::has_cursor(model) {
+        return references::step(model, by);
+    }
     if scrolls(model) {
         return scroll(model, by);
     }
@@ -127,7 +131,7 @@ pub fn unmark(model: &mut Model) -> Effects {
 }
 
 /// Whether movement scrolls text instead of a cursor.
-fn scrolls(model: &Model) -> bool {
+pub fn scrolls(model: &Model) -> bool {
     match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
         ScreenId::Fleet | ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
@@ -155,6 +159,12 @@ fn scroll(model: &mut Model, by: isize) -> Effects {
     let scroll = scroll_of(model);
     *scroll = scroll.saturating_add_signed(by);
     clamp_scroll(model)
+}
+
+/// Scrolls the text of the screen to a line.
+pub fn scroll_to(model: &mut Model, line: usize) {
+    *scroll_of(model) = line;
+    clamp_scroll(model);
 }
 
 /// Limits scrolling to the last page.

@@ -6,11 +6,11 @@ use super::act::{self, cluster_here, go, open_object, say};
 use super::lists::{self, Marked};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
-use crate::console::model::{Approval, Confirm, Entered, Layer, Model, ObjectTab, Run, ScreenId, UndoOffer, Upper};
+use crate::console::model::{Approval, Confirm, Entered, Layer, Model, Run, ScreenId, UndoOffer, Upper};
 use crate::console::task::{PlanTarget, SavedFile, Task, TypedApproval};
 use crate::console::view;
-use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, questions, short_id};
-use trueup_core::world::{Cluster, ClusterName};
+use trueup_core::engine::{Answers, Chosen, SubjectId, questions, short_id};
+use trueup_core::world::ClusterName;
 
 /// Plans for the marked rows, or for the selected row.
 pub fn reconcile(model: &mut Model) -> Effects {
@@ -276,31 +276,4 @@ pub fn undo(model: &mut Model) -> Effects {
         UndoOffer::Undone(by) => say(model, &format!("Already undone by {}", short_id(&by))),
         UndoOffer::Impossible(why) => say(model, &format!("Undo is not possible: {why}")),
     }
-}
-
-/// Goes to the object of the first line of evidence.
-pub fn open_referrer(model: &mut Model) -> Effects {
-    let evidence =
-        model.detail.content.as_ref().map(|detail| detail.explanation.evidence.as_slice()).unwrap_or_default();
-    let found = evidence.iter().find_map(|line| object_named(model, &line.object));
-    match found {
-        Some((cluster, target)) => open_object(model, cluster, target, ObjectTab::Yaml),
-        None => say(model, "the evidence has no object"),
-    }
-}
-
-/// Parses `mgmt HostedControlPlane clusters-a/a`: cluster, kind, namespace and name.
-fn object_named(model: &Model, text: &str) -> Option<(ClusterName, ObjectRef)> {
-    let mut words = text.split(' ');
-    let (cluster, kind, place) = (words.next()?, words.next()?, words.next()?);
-    // A resource of a cloud account cannot be opened.
-    let is_meant = |one: &&Cluster| one.name.as_str() == cluster && !one.source.is_account();
-    let cluster = model.fleet.clusters().find(is_meant)?.name.clone();
-    let (namespace, name) = match place.split_once('/') {
-        Some((namespace, name)) => (Some(namespace.to_owned()), name.to_owned()),
-        None => (None, place.to_owned()),
-    };
-    // The reader of the object chooses the version of the kind.
-    let (api_version, kind) = (String::new(), kind.to_owned());
-    (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None, cloud: None }))
 }

@@ -36,6 +36,17 @@ pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
                 view.sheet = Some(object);
             }
         }
+        TaskReply::References { ask, sheet } => {
+            if let Some(view) = &mut model.object {
+                view.references.take(ask, sheet);
+            }
+        }
+        TaskReply::OperatorLog { ask, log } => {
+            if let Some(view) = &mut model.object {
+                view.log.take(ask, log);
+                model.scroll = usize::MAX;
+            }
+        }
         TaskReply::Answered { ask, lines } => {
             if ask == model.detail.answer_ask
                 && let Some((_, answer)) = &mut model.detail.answer

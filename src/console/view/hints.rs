@@ -18,6 +18,10 @@ const GAP: usize = 2;
 
 /// Draws the keys that have an effect now.
 pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
+    // The search covers the hints.
+    if model.is_searching() {
+        return;
+    }
     let scope = model.scope();
     let bound = |(action, word)| {
         let key = model.keys.keys(scope, action).into_iter().next()?;
@@ -78,14 +82,18 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
         // The prompt covers the hints and has its own, and the wall has none.
         Some(Layer::Prompt(_) | Layer::Wall) => Vec::new(),
         Some(Layer::Help { .. } | Layer::Table { .. }) => {
-            vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")]
+            vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Filter, "search"), (Action::Back, "close")]
         }
-        None => on_screen(model).into_iter().map(|action| (action, word(action))).collect(),
+        None => on_screen(model).into_iter().map(|action| (action, word(model, action))).collect(),
     }
 }
 
-/// The word of an action on a screen: what closes the fleet is the end of the console.
-fn word(action: Action) -> &'static str {
+/// The word of an action on a screen: what closes the fleet is the end of the console, and a text is searched.
+fn word(model: &Model, action: Action) -> &'static str {
+    let is_text = matches!(model.screen_scope(), Scope::Detail | Scope::Object | Scope::Logs);
+    if is_text && action == Action::Filter {
+        return "search";
+    }
     if action == Action::Close { "quit" } else { action.short() }
 }
 
@@ -98,7 +106,9 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Activity => activity(model),
         Scope::Object => object(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
-        Scope::Logs => vec![Action::Down, Action::Up, Action::OpenPager, Action::Back],
+        Scope::Logs => {
+            [vec![Action::Down, Action::Up], searching(model), vec![Action::OpenPager, Action::Back]].concat()
+        }
         Scope::Expiry if model.expiry.order.shown() == 0 => vec![Action::Back, Action::Help],
         Scope::Expiry => vec![Action::Open, Action::Copy, Action::Back, Action::Help],
         Scope::Approval
@@ -114,7 +124,10 @@ fn on_screen(model: &Model) -> Vec<Action> {
 }
 
 fn object(model: &Model) -> Vec<Action> {
+    let about_finding = model.object.as_ref().is_some_and(|view| view.subject.is_some());
     let mut actions = match model.object.as_ref().map(|view| (view.tab, &view.sheet)) {
+        Some((ObjectTab::References, _)) => vec![Action::Open, Action::ViewObject, Action::OperatorLog],
+        Some((ObjectTab::OperatorLog, _)) => vec![Action::References, Action::OpenPager, Action::Copy],
         Some((ObjectTab::Yaml, Some(Ok(_)))) => vec![Action::Events, Action::OpenPager, Action::Copy],
         Some((ObjectTab::Events, Some(Ok(_)))) => vec![Action::ViewObject, Action::OpenPager, Action::Copy],
         Some((_, Some(Err(_)) | None)) | None => Vec::new(),
@@ -122,7 +135,11 @@ fn object(model: &Model) -> Vec<Action> {
     if model.object.as_ref().is_some_and(|view| view.has_credentials()) {
         actions.push(Action::Reveal);
     }
-    actions.extend([Action::CopyCommand, Action::Refresh, Action::Back, Action::Help]);
+    actions.extend([Action::CopyCommand, Action::Refresh]);
+    if about_finding || matches!(model.object.as_ref().map(|view| &view.sheet), Some(Some(Ok(_)))) {
+        actions.extend(searching(model));
+    }
+    actions.extend([Action::Back, Action::Help]);
     actions
 }
 
@@ -180,21 +197,31 @@ fn list(model: &Model) -> Vec<Action> {
 /// Actions that inspect the selected object, if any.
 fn inspection(model: &Model) -> Vec<Action> {
     let is_object = model.subject().is_some_and(|subject| subject.name != "*" && subject.cloud.is_none());
-    let evidence = model.detail.content.as_ref().map(|detail| detail.explanation.evidence.as_slice());
     let objects: &[Action] = if is_object { &[Action::ViewObject, Action::Events] } else { &[] };
-    let referrers: &[Action] = if evidence.unwrap_or_default().is_empty() { &[] } else { &[Action::OpenReferrer] };
-    [objects, referrers].concat()
+    let references: &[Action] = if model.subject().is_some() { &[Action::References] } else { &[] };
+    [objects, references].concat()
 }
 
 fn detail(model: &Model) -> Vec<Action> {
     let mut actions = vec![Action::Down, Action::Up];
+    // Without details there is no difference to switch.
+    actions.extend(model.detail.content.as_ref().map(|_| Action::ToggleDiff));
     actions.extend(inspection(model));
     if model.subject().is_some() {
         actions.push(Action::Reconcile);
     }
     actions.extend(question(model));
+    actions.extend(searching(model));
     actions.push(Action::Back);
     actions
+}
+
+/// Stepping through the matches of a search, or starting one.
+fn searching(model: &Model) -> Vec<Action> {
+    match &model.finder {
+        Some(_) => vec![Action::SearchNext, Action::SearchPrevious],
+        None => vec![Action::Filter],
+    }
 }
 
 fn question(model: &Model) -> Option<Action> {

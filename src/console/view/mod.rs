@@ -12,7 +12,10 @@ mod check_cells;
 mod check_columns;
 mod confirm;
 mod detail;
+mod evidence;
 mod expiry;
+mod fields;
+mod finder;
 mod fleet;
 mod fleet_detail;
 mod fleet_table;
@@ -21,12 +24,15 @@ mod header;
 mod help;
 mod hints;
 mod journal;
+mod legend;
 mod news;
 mod object;
 mod paint;
+mod panels;
 mod picker;
 mod plan;
 mod plugin;
+mod references;
 mod rows;
 mod states;
 mod text;
@@ -42,7 +48,7 @@ pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
 use super::layout::{DIALOG_MIN, HEIGHT_MIN, Layout, WIDTH_MIN, fits_dialog};
-use super::model::{CheckColumn, Layer, Model, ScreenId, Standing};
+use super::model::{CheckColumn, FinderPlace, FoundText, Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
 use super::theme::{GlyphSet, Glyphs, Role, Theme};
@@ -153,6 +159,23 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
         Some(Layer::Confirm(confirm)) => confirm::draw(model, *confirm, area, painter),
         None => {}
     }
+    finder::draw(model, layout.hints, found(model).len(), painter);
+}
+
+/// The matches of the search, where it is.
+pub fn found(model: &Model) -> Vec<FoundText> {
+    let (Some(finder), Some(layout)) = (&model.finder, model.layout()) else { return Vec::new() };
+    let lines = match finder.place {
+        FinderPlace::Help => help::text(model),
+        FinderPlace::Screen => text_lines(model, &layout),
+    };
+    finder.matches(lines.iter().map(Line::plain))
+}
+
+/// The line of the reference under the cursor, on the object screen.
+pub fn reference_line(model: &Model) -> Option<usize> {
+    let layout = model.layout()?;
+    references::line_of_cursor(model, usize::from(layout.main.width.saturating_sub(2)))
 }
 
 /// The columns of the check on the screen that there is space for.

@@ -10,6 +10,7 @@ use crate::console::layout::Layout;
 use crate::console::model::{Choice, Model, Picker, Prompt, PromptWhat};
 use crate::console::terminal::Cursor;
 use crate::console::theme::Role;
+use trueup_checks::FormInput;
 
 const WIDTH: u16 = 76;
 /// Width of a picker of letters.
@@ -99,7 +100,7 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
         | PromptWhat::SaveView
         | PromptWhat::Quit => typed,
     };
-    input(typed, label, prompt.input.value(), prompt.input.visual_cursor(), painter);
+    input(typed, label, &shown_input(model, prompt, painter), prompt.input.visual_cursor(), painter);
     let below = match (&prompt.problem, &prompt.what) {
         (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
         (None, PromptWhat::Filter) => filter_help(model, painter),
@@ -113,6 +114,23 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
         ) => keys_line(model, "submit", "cancel"),
     };
     painter.line(area.x + 1, line + 1, area.width.saturating_sub(2), &below);
+}
+
+/// What is typed; of a text that may be a token, its length.
+fn shown_input(model: &Model, prompt: &Prompt, painter: &Painter<'_>) -> String {
+    let is_secret = match &prompt.what {
+        PromptWhat::Form { form, .. } => {
+            let form = model.check().and_then(|check| check.description.forms.get(*form));
+            form.is_none_or(|form| form.input == FormInput::Secret)
+        }
+        PromptWhat::Filter
+        | PromptWhat::AcceptReason(_)
+        | PromptWhat::AcceptUntil { .. }
+        | PromptWhat::SaveView
+        | PromptWhat::Quit => false,
+    };
+    let typed = prompt.input.value();
+    if is_secret { painter.glyphs().masked.repeat(typed.chars().count()) } else { typed.to_owned() }
 }
 
 /// The keys of a prompt.

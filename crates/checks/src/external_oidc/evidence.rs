@@ -17,7 +17,7 @@ use super::spec::AuthKind;
 use super::stack::Part;
 use super::subjects::ResolvedSubject;
 use super::switch;
-use super::verdict::Code;
+use super::verdict::{Code, Verdict};
 use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, State};
 
@@ -58,6 +58,9 @@ pub fn evidence(
         ResolvedSubject::Restrictions | ResolvedSubject::OauthCopy(_) => {
             lines.push(availability_line(context));
             lines.push(object_line(context, subject));
+            if ruling.verdict == Verdict::BlocksOidc {
+                lines.extend(restriction_lines(context));
+            }
         }
         ResolvedSubject::Namespace(name) => lines.extend(namespace_lines(context, name)),
         ResolvedSubject::Operator(operator) => lines.extend(operator_lines(context, *operator)),
@@ -91,6 +94,19 @@ pub fn evidence(
     }
     lines
 }
+
+/// The first of the restrictions that block OIDC.
+fn restriction_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
+    let all = context.restrictions();
+    let first = all.iter().take(RESTRICTIONS_MAX).map(|(key, _)| {
+        let object = format!("{} RoleBindingRestriction {key}", context.name());
+        line("is not enforced with OIDC".to_owned(), object, "spec", String::new())
+    });
+    first.collect()
+}
+
+/// Restrictions listed as evidence; the summary says how many more there are.
+const RESTRICTIONS_MAX: usize = 8;
 
 fn readiness_line(context: &CheckContext<'_>, part: &Part) -> Option<Evidence> {
     let message = match &context.part(part).seen?.readiness {

@@ -36,6 +36,7 @@ mod remedy;
 mod render;
 mod ruling;
 mod settings;
+mod sides;
 mod spec;
 mod stack;
 mod subjects;
@@ -60,7 +61,6 @@ pub use check::{
 pub use context::CheckContext;
 pub use discovery::discovery;
 pub(crate) use evidence::spec_lines;
-pub(crate) use explain::spec_sides;
 pub use fields::{UnknownField, unknown_fields};
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
@@ -68,6 +68,7 @@ pub use matrix::identity_matrix;
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
 use ruling::Ruling;
 pub use settings::{CrdRemoval, ENTRY, Hands, Offer, Settings};
+pub(crate) use sides::spec_sides;
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 use subjects::ResolvedSubject;
 
@@ -76,6 +77,7 @@ use crate::contract::{Probe, Touched};
 use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
+use crate::workload::Workload;
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
@@ -162,6 +164,11 @@ impl CheckRules for ExternalOidc {
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
         present::cells(&ruled.subject.0, &ruled.subject.1)
+    }
+
+    fn operator(ruled: &Ruled<'_, '_, Self>) -> Option<Workload> {
+        let (context, subject) = &ruled.subject;
+        Some(present::operator(context, subject))
     }
 
     fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {

@@ -9,10 +9,12 @@ use super::facts::{Infrastructure, Node};
 use super::judge::{PartExpectation, part_expectation};
 use super::messages::awaited;
 use super::names::{CONSOLE_NAMESPACE, INFRASTRUCTURE, KAS_NAMESPACE, MANAGED_NAMESPACE, SINGLETON};
+use super::remedy::Operator;
 use super::spec::Component;
 use super::stack::{PARTS, Part};
 use super::subjects::ResolvedSubject;
-use crate::present::{Cell, CheckDescription, Column, Form, Panel, Step};
+use crate::present::{Cell, CheckDescription, Column, Form, FormInput, Panel, Step};
+use crate::workload::Workload;
 use trueup_core::engine::State;
 use trueup_core::engine::text::ShellCommand;
 use trueup_core::world::{CollectionId, Key, Observation};
@@ -30,7 +32,8 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
     forms: &[Form {
         name: WHO_FORM,
         title: "Who would I be with this token?",
-        prompt: "claims as JSON, or the token itself",
+        prompt: "Claims (JSON) or token:",
+        input: FormInput::Secret,
     }],
 };
 
@@ -91,6 +94,30 @@ fn runs_oidc(context: &CheckContext<'_>, node: &Node) -> bool {
     auth_of_revision(context, node.current) == Revision::Oidc
 }
 
+/// The operator that writes the object of a subject, or rolls it out.
+pub fn operator(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Workload {
+    let operator = match subject {
+        ResolvedSubject::Authentication | ResolvedSubject::AuthConfig | ResolvedSubject::Part(_) => {
+            Operator::Authentication
+        }
+        ResolvedSubject::Restrictions | ResolvedSubject::Namespace(_) => Operator::Authentication,
+        ResolvedSubject::KasCopy
+        | ResolvedSubject::Rollout
+        | ResolvedSubject::ObservedConfig
+        | ResolvedSubject::OauthCopy(_) => Operator::KubeApiServer,
+        ResolvedSubject::ConsoleCa { .. } | ResolvedSubject::ConsoleSecret | ResolvedSubject::Client { .. } => {
+            Operator::Console
+        }
+        ResolvedSubject::Operator(operator) => *operator,
+    };
+    let (namespace, deployment) = match operator {
+        Operator::Authentication => ("openshift-authentication-operator", "authentication-operator"),
+        Operator::KubeApiServer => ("openshift-kube-apiserver-operator", "kube-apiserver-operator"),
+        Operator::Console => ("openshift-console-operator", "console-operator"),
+    };
+    Workload::new(context.name(), namespace, deployment)
+}
+
 /// What else there is to see of a subject.
 pub fn panels(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Panel> {
     match subject {
@@ -126,13 +153,13 @@ fn way(context: &CheckContext<'_>) -> Panel {
     let states: Vec<State> = left.flatten().map(|ruling| ruling.state).filter(|state| *state != State::Match).collect();
     let to_look_at =
         if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) };
-    let stack = Step::judged("OAuth stack", states.first().copied().unwrap_or(State::Match), to_look_at);
+    let stack = Step::judged("OAuth objects", states.first().copied().unwrap_or(State::Match), to_look_at);
     Panel::Chain {
-        title: "THE WAY",
+        title: "ROLLOUT",
         links: vec![
             link("Authentication", ResolvedSubject::Authentication),
             link("auth-config", ResolvedSubject::AuthConfig),
-            link("kube-apiserver's copy", ResolvedSubject::KasCopy),
+            link("copy", ResolvedSubject::KasCopy),
             link("arguments", ResolvedSubject::ObservedConfig),
             link("nodes", ResolvedSubject::Rollout),
             stack,

@@ -3,19 +3,18 @@
 mod hosted_cluster;
 mod leftovers;
 
-use serde_json::{Map, Value, json};
-
 use super::conditions::copy_lines;
 use super::context::CheckContext;
-use super::facts::{Copy, SecretType};
+use super::facts::Copy;
 use super::judge::{ClientUse, client_use, members};
-use super::messages::{moot_message, summary};
+use super::messages::summary;
 use super::names::{COPIES_NAMESPACE, CopyKind, SINGLETON};
 use super::ownership::proofs;
 use super::remedy::actions;
 use super::remedy::leftovers::Location;
 use super::ruling::Ruling;
 use super::settings::Settings;
+use super::sides::sides;
 use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
 use crate::evidence::{bare, versioned_line as line};
@@ -27,12 +26,13 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
     match place {
         ResolvedSubject::Copy { context, kind } => {
             let copy = context.copies(*kind).get(&context.copy_key(name)).present();
+            let (expected, actual) = sides(context, *kind, name, copy, ruling);
             Explanation {
                 uid: copy.map(|copy| copy.meta.uid.clone()),
                 created: copy.and_then(|copy| copy.meta.created()),
                 summary: summary(context, settings, *kind, name, ruling),
-                expected: expected(context, *kind, name),
-                actual: copy.map_or_else(|| json!({}), |copy| actual(*kind, copy, ruling)),
+                expected,
+                actual,
                 evidence: evidence(context, settings, *kind, name, copy, ruling),
                 remedy: actions(settings, context, *kind, name, copy, ruling),
             }
@@ -62,50 +62,6 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
     }
 }
 
-/// What the control plane wants to be there; empty when it wants nothing.
-fn expected(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Value {
-    let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
-    if !wanted.is_some_and(|wanted| wanted.expects(kind, name)) {
-        return json!({});
-    }
-    let source = context.source_content(kind, name).present();
-    let mut expected = Map::new();
-    if let Some(length) = source.map(|source| source.value.map_or(0, |value| value.length)) {
-        expected.insert("data".into(), json!({ kind.copied_key(): format!("<{length} bytes>") }));
-    }
-    if let (Some((cluster, namespace)), true) = (context.source_namespace(), source.is_some()) {
-        expected.insert("from".into(), json!(format!("{cluster} {} {namespace}/{name}", kind.resource().kind)));
-    }
-    expected.insert("exists".into(), json!(true));
-    Value::Object(expected)
-}
-
-fn actual(kind: CopyKind, copy: &Copy, ruling: &Ruling) -> Value {
-    let changed = |key: &str| ruling.verdict == Verdict::StaleCopy && key == kind.copied_key();
-    let data: Map<String, Value> = copy
-        .keys
-        .iter()
-        .map(|(key, length)| {
-            let suffix = if changed(key) { ", changed" } else { "" };
-            (key.to_string(), json!(format!("<{length} bytes{suffix}>")))
-        })
-        .collect();
-    let labels: Map<String, Value> =
-        copy.meta.shown_labels(kind.resource().kind).map(|(key, value)| (key.to_owned(), json!(value))).collect();
-    let mut actual = Map::new();
-    actual.insert("exists".into(), json!(true));
-    actual.insert("data".into(), Value::Object(data));
-    actual.insert("labels".into(), Value::Object(labels));
-    if let (CopyKind::Secret, secret_type) = (kind, copy.keys.secret_type()) {
-        let word = match secret_type {
-            SecretType::Opaque => "Opaque",
-            SecretType::Other(other) => other,
-        };
-        actual.insert("type".into(), json!(word));
-    }
-    Value::Object(actual)
-}
-
 fn evidence(
     context: &CheckContext<'_>,
     settings: &Settings,
@@ -120,10 +76,46 @@ fn evidence(
     lines.extend(copy_lines(context, name, ruling));
     lines.extend(guest_evidence(context, settings, kind, name));
     lines.extend(config_evidence(context, kind, name));
+    lines.extend(source_evidence(context, kind, name, ruling));
     if let Some(copy) = copy {
+        lines.extend(deletion_line(context, kind, name, copy));
         lines.push(copy_evidence(context, kind, name, copy));
     }
     lines
+}
+
+/// The source, where its presence is the cause.
+fn source_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> Option<Evidence> {
+    let message = match ruling.verdict {
+        Verdict::SourceMissing => "the source does not exist",
+        Verdict::MissingCopy => "the source exists",
+        Verdict::StaleCopy => "the source holds another value",
+        Verdict::Terminating
+        | Verdict::Protected
+        | Verdict::Unknown
+        | Verdict::Referenced
+        | Verdict::Pending
+        | Verdict::Foreign
+        | Verdict::Moot
+        | Verdict::OrphanCertain
+        | Verdict::OrphanProbable
+        | Verdict::Leftover
+        | Verdict::Valid
+        | Verdict::Invalid
+        | Verdict::KasWouldRefuse
+        | Verdict::Degraded => return None,
+    };
+    let (cluster, namespace) = context.source_namespace()?;
+    let object = format!("{cluster} {} {namespace}/{name}", kind.resource().kind);
+    Some(line(message.to_owned(), object, &format!("data.{}", kind.copied_key()), String::new()))
+}
+
+/// A copy whose deletion was requested: its finalizers keep it.
+fn deletion_line(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Option<Evidence> {
+    let finalizers = copy.finalizers.as_ref()?;
+    let object = format!("{} {} {COPIES_NAMESPACE}/{name}", context.guest.name, kind.resource().kind);
+    let message = format!("deletion was requested; finalizers: {}", finalizers.message());
+    Some(line(message, object, "metadata.finalizers", copy.meta.version.to_string()))
 }
 
 /// What is not known about an object: each member that was not read, or the one gap.
@@ -185,7 +177,7 @@ fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruli
         lines.push(line("names it".to_owned(), object.clone(), field, version()));
     }
     if ruling.verdict == Verdict::Moot {
-        lines.push(line(format!("is {}", moot_message(ruling)), object.clone(), "", version()));
+        lines.extend(moot_fields(ruling).map(|(message, field)| line(message, object.clone(), field, version())));
     }
     if is_settled_by_the_spec(ruling.verdict) {
         let message =
@@ -193,6 +185,17 @@ fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruli
         lines.push(line(message, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
     }
     lines
+}
+
+/// Why a hosted cluster is left alone, and the field that says so.
+pub(super) fn moot_fields(ruling: &Ruling) -> impl Iterator<Item = (String, &'static str)> + '_ {
+    let fields = [
+        (Code::Paused, "is paused", "spec.pausedUntil"),
+        (Code::Deleting, "is being deleted", "metadata.deletionTimestamp"),
+        (Code::Gone, "does not exist", ""),
+        (Code::Restored, "is being restored from a backup", "metadata.annotations"),
+    ];
+    fields.into_iter().filter(|(code, ..)| ruling.has(*code)).map(|(_, message, field)| (message.to_owned(), field))
 }
 
 /// Whether a user has to change the provider references, or wait until they are propagated.

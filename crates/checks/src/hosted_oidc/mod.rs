@@ -20,9 +20,11 @@ mod outline;
 mod ownership;
 mod present;
 mod refs;
+mod relations;
 mod remedy;
 mod ruling;
 mod settings;
+mod sides;
 mod subjects;
 #[cfg(test)]
 mod testing;
@@ -45,7 +47,9 @@ use subjects::ResolvedSubject;
 use crate::contract::Touched;
 use crate::outline::Outline;
 use crate::present::{CheckDescription, Panel};
+use crate::relations::{Relations, of_evidence};
 use crate::rules::{CheckRules, ContextCache, Ruled};
+use crate::workload::Workload;
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
 
@@ -145,6 +149,22 @@ impl CheckRules for HostedOidc {
 
     fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
         remedy::of_subject(&ruled.contexts.check.settings, &ruled.id.name, &ruled.subject, &ruled.ruling)
+    }
+
+    fn relations(ruled: &Ruled<'_, '_, Self>) -> Relations {
+        match &ruled.subject {
+            ResolvedSubject::Copy { context, kind } => relations::of_copy(context, *kind, &ruled.id.name),
+            ResolvedSubject::Collection { .. }
+            | ResolvedSubject::ConsoleMirror { .. }
+            | ResolvedSubject::ControlPlaneNamespace { .. }
+            | ResolvedSubject::HostedCluster { .. } => {
+                of_evidence(ruled.id, &Self::explanation(ruled).evidence, ruled.contexts.view)
+            }
+        }
+    }
+
+    fn operator(ruled: &Ruled<'_, '_, Self>) -> Option<Workload> {
+        present::operator(&ruled.subject)
     }
 
     fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {

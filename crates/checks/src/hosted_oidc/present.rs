@@ -5,6 +5,7 @@ use super::ruling::Ruling;
 use super::subjects::ResolvedSubject;
 use super::verdict::Code;
 use crate::present::{CheckDescription, Panel};
+use crate::workload::Workload;
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Hosted OIDC",
@@ -15,6 +16,27 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
     verdict_width: 16,
     forms: &[],
 };
+
+/// Of HyperShift: what reconciles HostedClusters, and what writes into their guests.
+const HYPERSHIFT: (&str, &str) = ("hypershift", "operator");
+const CONFIG_OPERATOR: &str = "hosted-cluster-config-operator";
+
+/// The operator whose log explains a subject.
+pub fn operator(subject: &ResolvedSubject<'_>) -> Option<Workload> {
+    match subject {
+        ResolvedSubject::Copy { context, .. } => {
+            let (cluster, namespace) = context.source_namespace()?;
+            Some(Workload::new(cluster, namespace, CONFIG_OPERATOR))
+        }
+        ResolvedSubject::HostedCluster { context } => {
+            let (namespace, deployment) = HYPERSHIFT;
+            Some(Workload::new(&context.by.cluster, namespace, deployment))
+        }
+        ResolvedSubject::Collection { .. }
+        | ResolvedSubject::ConsoleMirror { .. }
+        | ResolvedSubject::ControlPlaneNamespace { .. } => None,
+    }
+}
 
 /// The command to copy, where one settles the finding.
 pub fn panels(subject: &ResolvedSubject<'_>, ruling: &Ruling) -> Vec<Panel> {

@@ -159,7 +159,7 @@ impl Subject<'_, '_> {
         diff.push_str(
             &copy.value(self.kind).map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)),
         );
-        diff.push_str(&format!("+   {key}: <{length} bytes, changed>\n"));
+        diff.push_str(&format!("+   {key}: <{length} bytes, different>\n"));
         diff
     }
 

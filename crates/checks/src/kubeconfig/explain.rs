@@ -1,88 +1,39 @@
 //! The long answer: one line, expected beside actual, and evidence that names object, field and version.
 
-use jiff::Timestamp;
-use serde_json::{Map, Value, json};
-
-use super::content::{Current, Packing, Pair, Trust};
+use super::advice::advice;
+use super::content::{Current, Packing};
 use super::expected::{CaComparison, EndpointComparison, EndpointSource, Said};
-use super::facts::Held;
+use super::facts::{Extras, Held};
 use super::judge::{held, pair_of};
-use super::messages::{fault_message, key_text, span_message, summary};
-use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
-use super::remedy::{actions, described};
+use super::messages::{fault_message, key_text, ownership_message, span_message, summary};
+use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, SECRET, SECRET_TYPE, VALUE};
+use super::remedy::actions;
 use super::ruling::Ruling;
+use super::sides::sides;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
-use super::verdict::Verdict;
+use super::verdict::{Code, Verdict};
 use crate::evidence::versioned_line as line;
-use trueup_core::engine::{Evidence, Explanation};
+use jiff::Timestamp;
+use trueup_core::engine::{Evidence, Explanation, State};
 use trueup_core::world::{Key, ResourceVersion};
 
 pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -> Explanation {
+    let (expected, actual) = sides(subject, ruling);
+    let remedy = actions(subject, ruling);
+    let mut evidence = evidence(subject, ruling, now);
+    if remedy.is_empty() && ruling.verdict().state() != State::Match {
+        evidence.push(Evidence::advice(advice(subject.sort, ruling)));
+    }
     Explanation {
         uid: ruling.target.map(|target| target.meta.uid.clone()),
         created: ruling.target.and_then(|target| target.meta.created()),
         summary: summary(subject, ruling, now),
-        expected: expected(subject, ruling),
-        actual: actual(subject, ruling),
-        evidence: evidence(subject, ruling, now),
-        remedy: actions(subject, ruling),
+        expected,
+        actual,
+        evidence,
+        remedy,
     }
-}
-
-fn expected(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
-    let mut expected = Map::new();
-    expected.insert("exists".into(), json!(true));
-    if subject.sort == Sort::Capi {
-        expected.insert("type".into(), json!(SECRET_TYPE));
-        expected.insert("labels".into(), json!({ CLUSTER_LABEL: subject.cluster() }));
-    }
-    if let Some(said) = ruling.expected.endpoints.first() {
-        expected.insert("server".into(), json!(said.value.as_str()));
-    }
-    if let Some(said) = ruling.expected.authorities.first() {
-        expected.insert("authorities".into(), json!(said.value.short()));
-    }
-    if let Some((key, holder)) = ruling.source.seen() {
-        expected.insert("from".into(), json!(format!("{} {} {key}", subject.context.cluster.name, SECRET.kind)));
-        expected.insert("data".into(), json!({ VALUE: described(Sort::Hosted, holder, &holder.kubeconfig) }));
-    }
-    Value::Object(expected)
-}
-
-fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
-    let Some(target) = ruling.target else { return json!({}) };
-    let mut data = Map::new();
-    let kept = held(subject.sort, target);
-    if *kept != Held::Absent {
-        data.insert(key_text(subject.sort).into(), json!(described(subject.sort, target, kept)));
-    }
-    for (key, length) in [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)] {
-        data.extend(length.map(|length| (key.to_owned(), json!(format!("<{length} bytes>")))));
-    }
-    let labels: Map<String, Value> =
-        target.meta.shown_labels(SECRET.kind).map(|(key, value)| (key.to_owned(), json!(value))).collect();
-    let mut actual = Map::new();
-    actual.insert("exists".into(), json!(true));
-    actual.insert("type".into(), json!(target.secret_type.as_ref()));
-    actual.insert("labels".into(), Value::Object(labels));
-    actual.insert("data".into(), Value::Object(data));
-    if let Some(pair) = pair_of(subject.sort, target) {
-        lay_out(pair, &mut actual);
-    }
-    Value::Object(actual)
-}
-
-/// Where a login leads, whom it trusts and how long it holds.
-pub(super) fn lay_out(pair: &Pair, actual: &mut Map<String, Value>) {
-    actual.insert("server".into(), json!(pair.server.as_str()));
-    if let Trust::Authorities(held) = &pair.trust {
-        actual.insert("authorities".into(), json!(held.short()));
-    }
-    actual.insert("credential".into(), json!(pair.credential.kind()));
-    let span = pair.credential.span();
-    actual.extend(span.issued.map(|at| ("issued".to_owned(), json!(at.to_string()))));
-    actual.extend(span.until.map(|at| ("until".to_owned(), json!(at.to_string()))));
 }
 
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Evidence> {
@@ -118,7 +69,7 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
     let field = format!("data.{}", key_text(subject.sort));
     let version = target.meta.version.to_string();
     let say = |message: String| line(message, object.clone(), &field, version.clone());
-    let mut lines = Vec::new();
+    let mut lines = contract_evidence(subject, ruling, &object, &version);
     match held(subject.sort, target) {
         Held::Absent => lines.push(say("is not there".to_owned())),
         Held::Empty => lines.push(say("is empty".to_owned())),
@@ -140,6 +91,25 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
         lines.push(say(format!("{}{until}", pair.credential.kind())));
         lines.extend(pair.foreign.iter().map(|foreign| say(format!("has {}, which is not obeyed", foreign.as_str()))));
     }
+    lines
+}
+
+/// What of the Secret itself is not as Cluster API wants it.
+fn contract_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, object: &str, version: &str) -> Vec<Evidence> {
+    let Some(target) = ruling.target else { return Vec::new() };
+    let say = |message: String, field: &str| line(message, object.to_owned(), field, version.to_owned());
+    let mut lines = Vec::new();
+    if ruling.codes.contains(&Code::Type) {
+        lines.push(say(format!("is {}, expected {SECRET_TYPE}", target.secret_type), "type"));
+    }
+    if ruling.codes.contains(&Code::Label) {
+        let message = format!("{CLUSTER_LABEL} is not {}", subject.cluster());
+        lines.push(say(message, "metadata.labels"));
+    }
+    if let Extras::Disagree(key) = target.extras {
+        lines.push(say(format!("does not say what {VALUE} says"), &format!("data.{key}")));
+    }
+    lines.extend(ownership_message(&ruling.ownership).map(|message| say(message, "metadata.ownerReferences")));
     lines
 }
 

@@ -113,7 +113,7 @@ pub fn span_message(span: SignedDuration) -> String {
     if words.is_empty() { "0s".to_owned() } else { words.join(" ") }
 }
 
-fn unreadable_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
+pub fn unreadable_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let Some(target) = ruling.target else { return "it is not there".to_owned() };
     match held(subject.sort, target) {
         Held::Written { content: Err(why), .. } => why.to_string(),
@@ -142,6 +142,16 @@ fn drift_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     }
 }
 
+/// What is wrong with the owner of a Secret.
+pub fn ownership_message(ownership: &Ownership) -> Option<String> {
+    match ownership {
+        Ownership::Dead { owner } => Some(format!("its owner {owner} no longer exists")),
+        Ownership::Another { owner } => Some(format!("it is controlled by {owner}")),
+        Ownership::Missing => Some("it has no owner reference; its control plane should own it".to_owned()),
+        Ownership::Fine | Ownership::NotKnown(_) => None,
+    }
+}
+
 fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let target = ruling.target;
     let word = |code: &Code| match code {
@@ -162,12 +172,7 @@ fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
             };
             Some(fault)
         }
-        Code::Owner => match &ruling.ownership {
-            Ownership::Dead { owner } => Some(format!("its owner {owner} no longer exists")),
-            Ownership::Another { owner } => Some(format!("it is controlled by {owner}")),
-            Ownership::Fine | Ownership::Missing | Ownership::NotKnown(_) => None,
-        },
-        Code::OwnerMissing => Some("it has no owner reference; its control plane should own it".to_owned()),
+        Code::Owner | Code::OwnerMissing => ownership_message(&ruling.ownership),
         Code::ExtraKeyDisagrees => match target.map(|target| target.extras) {
             Some(Extras::Disagree(key)) => Some(format!("key {key} does not say what {VALUE} says")),
             Some(Extras::Agree) | None => None,

@@ -7,6 +7,7 @@
 //! Elsewhere: writing (`engine`), connecting with a kubeconfig (`fleet::kubeconfig`).
 
 mod addresses;
+mod advice;
 pub mod content;
 mod context;
 mod creation;
@@ -25,9 +26,11 @@ mod owner_repair;
 mod planes;
 mod present;
 mod probe;
+mod relations;
 mod remedy;
 mod ruling;
 mod settings;
+mod sides;
 mod source;
 mod stages;
 mod subjects;
@@ -53,6 +56,7 @@ use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
 use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, Panel};
+use crate::relations::Relations;
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, View};
@@ -161,6 +165,13 @@ impl CheckRules for Kubeconfigs {
             ResolvedSubject::Kubeconfig(subject) => present::cells(subject, &ruled.ruling),
             ResolvedSubject::Own(own) => present::cells_of(own.pair(), &ruled.ruling),
             ResolvedSubject::Collection { .. } => Vec::new(),
+        }
+    }
+
+    fn relations(ruled: &Ruled<'_, '_, Self>) -> Relations {
+        match &ruled.subject {
+            ResolvedSubject::Kubeconfig(subject) => relations::of(subject, &ruled.ruling),
+            ResolvedSubject::Own(_) | ResolvedSubject::Collection { .. } => Relations::default(),
         }
     }
 

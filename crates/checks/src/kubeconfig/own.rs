@@ -12,19 +12,20 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::advice::advice_of_context;
 use super::content::{Content, Credential, Current, Pair, Token, Trust};
 use super::context::CheckContext;
 use super::expected::{CaComparison, Expected};
-use super::explain::lay_out;
 use super::facts::OwnContext;
 use super::freshness::assess;
 use super::judge::credential;
 use super::messages::end_message;
 use super::names::CONTEXT;
 use super::ruling::Ruling;
+use super::sides::{lay_out, timed};
 use super::verdict::{Code, Verdict};
 use crate::evidence::versioned_line as line;
-use trueup_core::engine::{Evidence, Explanation};
+use trueup_core::engine::{Evidence, Explanation, State};
 use trueup_core::world::{ClusterName, ClusterSource, Gap, Key, Link, View};
 
 /// One context.
@@ -101,9 +102,9 @@ impl<'a> Own<'a> {
             uid: None,
             created: None,
             summary: self.summary(ruling, now),
-            expected: json!({ "usable": true }),
+            expected: self.expected(ruling),
             actual: self.actual(ruling),
-            evidence: self.evidence(),
+            evidence: self.evidence(ruling),
             remedy: Vec::new(),
         }
     }
@@ -177,6 +178,13 @@ impl<'a> Own<'a> {
         }
     }
 
+    fn expected(&self, ruling: &Ruling<'_>) -> Value {
+        let mut expected = Map::new();
+        expected.insert("usable".into(), json!(true));
+        timed(ruling, &mut expected);
+        Value::Object(expected)
+    }
+
     fn actual(&self, ruling: &Ruling<'_>) -> Value {
         let mut actual = Map::new();
         let usable = match ruling.verdict() {
@@ -206,7 +214,7 @@ impl<'a> Own<'a> {
         Value::Object(actual)
     }
 
-    fn evidence(&self) -> Vec<Evidence> {
+    fn evidence(&self, ruling: &Ruling<'_>) -> Vec<Evidence> {
         let object = format!("{} {} {}", self.site, CONTEXT.kind, self.name);
         let say = |message: String, field: &str| line(message, object.clone(), field, String::new());
         let mut lines = vec![say(format!("is written in {}", self.context.file), "")];
@@ -231,6 +239,9 @@ impl<'a> Own<'a> {
             ContextAccess::LetIn => lines.push(server("is connected by this context".to_owned())),
             ContextAccess::Refused(gap) => lines.push(server(gap.message.to_string())),
             ContextAccess::NotKnown => {}
+        }
+        if ruling.verdict().state() != State::Match {
+            lines.push(Evidence::advice(advice_of_context(ruling)));
         }
         lines
     }

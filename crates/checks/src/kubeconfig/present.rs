@@ -92,15 +92,13 @@ fn source_text(ruling: &Ruling<'_>) -> String {
     }
 }
 
-/// The way a kubeconfig goes, stage by stage; the first that is not right breaks the chain.
+/// The way a kubeconfig goes to its Secret, then where it leads: the first does not decide the second.
 pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Panel> {
     let mut panels = Vec::new();
-    let mut links = Vec::new();
     if let Some(step) = source_step(ruling) {
-        links.push(step);
-        links.push(copy_step(ruling));
+        panels.push(Panel::Chain { title: "SOURCE", links: vec![step, copy_step(ruling)] });
     }
-    links.push(Step {
+    let endpoint = Step {
         label: "endpoint".to_owned(),
         state: match ruling.endpoint {
             EndpointComparison::Moved => Some(State::Drift),
@@ -110,8 +108,8 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
             EndpointComparison::NotJudged => None,
         },
         note: endpoint_text(ruling.endpoint).to_owned(),
-    });
-    links.push(Step {
+    };
+    let authority = Step {
         label: "authority".to_owned(),
         state: match ruling.ca {
             CaComparison::Disjoint | CaComparison::Rotating => Some(State::Drift),
@@ -119,8 +117,8 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
             CaComparison::NotJudged => None,
         },
         note: ca_text(ruling.ca).to_owned(),
-    });
-    panels.push(Panel::Chain { title: "STAGES", links });
+    };
+    panels.push(Panel::Strip { title: "LEADS TO", steps: vec![endpoint, authority] });
     let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
     panels.extend(pair.map(|pair| credential_panel(pair, now)));
     panels

@@ -1,58 +1,41 @@
 //! The long answer: one line, expected beside actual, and evidence that names object and field.
 
-use serde_json::{Map, Value, json};
-
 use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
 use super::messages::{credentials, fault_message, paused, summary};
 use super::names::{
-    ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
-    ROLE_ANNOTATION, ROLE_ARN, SECRET, SINGLETON,
+    CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY, ROLE_ANNOTATION,
+    ROLE_ARN, SECRET, SINGLETON,
 };
 use super::process_environment::{Said, Seen, SeenPod};
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
 use super::ruling::{PausedBy, Ruling, Why};
+use super::sides::sides;
 use super::subjects::{Sort, Subject};
+use super::to_fix::to_fix;
 use super::upstream;
 use super::verdict::Code;
 use crate::evidence::line;
-use trueup_core::engine::{Evidence, Explanation};
+use trueup_core::engine::{Evidence, Explanation, State};
 use trueup_core::world::Key;
 
 pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
+    let (expected, actual) = sides(subject, ruling);
+    let remedy = actions(subject, ruling);
+    let mut evidence = evidence(subject, ruling);
+    if remedy.is_empty() && ruling.verdict.state() != State::Match {
+        evidence.extend(to_fix(subject, ruling).map(Evidence::advice));
+    }
     Explanation {
         uid: Some(subject.pool.uid.clone()),
         created: subject.pool.created,
         summary: summary(ruling),
-        expected: expected(ruling),
-        actual: actual(subject, ruling),
-        evidence: evidence(subject, ruling),
-        remedy: actions(subject, ruling),
+        expected,
+        actual,
+        evidence,
+        remedy,
     }
-}
-
-fn expected(ruling: &Ruling<'_>) -> Value {
-    let values = ruling.lines.iter().filter_map(|line| Some((line.key.to_owned(), json!(line.expected.as_ref()?))));
-    match ruling.expected {
-        None => json!({}),
-        Some(node) => json!({
-            "annotations": values.collect::<Map<String, Value>>(),
-            "architecture": node.arch.as_str(),
-        }),
-    }
-}
-
-fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
-    let held: Map<String, Value> =
-        ANNOTATIONS.iter().filter_map(|key| Some(((*key).to_owned(), json!(subject.pool.annotation(key)?)))).collect();
-    let mut actual = Map::new();
-    actual.insert("annotations".to_owned(), Value::Object(held));
-    if let Some(machine) = &ruling.machine {
-        actual.insert("instanceType".to_owned(), json!(machine.instance_type.value));
-        actual.insert("region".to_owned(), json!(machine.region.value));
-    }
-    Value::Object(actual)
 }
 
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
@@ -188,7 +171,9 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
     let mut lines = Vec::new();
     if let Why::Failure(failure) = &ruling.why {
-        lines.push(line(failure.message.clone(), format!("{} {region}", failure.by), ""));
+        let messages = [failure.message.as_str(), failure.code.as_str(), "no answer"];
+        let message = messages.into_iter().find(|message| !message.is_empty()).unwrap_or_default();
+        lines.push(line(message.to_owned(), format!("{} {region}", failure.by), ""));
     }
     if let Some(by) = ruling.asked {
         let object = format!("{by} {} {region}/{instance_type}", INSTANCE_TYPE.kind);

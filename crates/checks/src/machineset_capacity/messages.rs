@@ -122,12 +122,12 @@ pub fn credentials(credentials: &Credentials) -> String {
             )
         }
         Credentials::SecretInvalid { key } => format!(
-            "{} {key} holds neither an access key nor a profile [default] with a key or a web identity: put \
+            "{} {key} holds neither an access key nor a profile [default] with a key or a web identity; put \
              aws_access_key_id and aws_secret_access_key in it",
             SECRET.kind
         ),
         Credentials::None { has_pod_identity: true } => format!(
-            "EKS Pod Identity is set up ({CONTAINER_URI}), which is not used here: give it a role by {ROLE_ARN} and \
+            "EKS Pod Identity is set up ({CONTAINER_URI}), which is not used here; give it a role by {ROLE_ARN} and \
              {TOKEN_FILE}, or name a Secret"
         ),
         Credentials::None { has_pod_identity: false } => {

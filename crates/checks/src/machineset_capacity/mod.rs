@@ -29,11 +29,13 @@ mod region;
 mod remedy;
 mod ruling;
 mod settings;
+mod sides;
 mod subjects;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod to_fix;
 mod touched;
 mod upstream;
 mod verdict;
@@ -160,6 +162,12 @@ impl CheckRules for MachineSetCapacity {
             ResolvedSubject::Pool(subject) => probe::find(subject, &ruled.ruling),
             ResolvedSubject::Collection { .. } => None,
         }
+    }
+
+    fn operator(ruled: &Ruled<'_, '_, Self>) -> Option<crate::Workload> {
+        let ResolvedSubject::Pool(subject) = &ruled.subject else { return None };
+        let found = subject.context.environment(subject.sort).annotator.as_ref()?;
+        Some(crate::Workload::new(&subject.context.cluster.name, &found.namespace, &found.deployment))
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

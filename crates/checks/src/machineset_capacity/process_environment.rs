@@ -24,6 +24,8 @@ pub struct ProcessEnvironment {
     asks: Vec<Asks>,
     /// Why no annotator was found, where one was searched.
     pub unfound: Option<String>,
+    /// The Deployment of the annotator, where it was found.
+    pub annotator: Option<Workload>,
 }
 
 /// What is said, and how well.
@@ -75,11 +77,11 @@ impl ProcessEnvironment {
         let (searched, found) = search(view, cluster, named, scope);
         let mut asks: Vec<Asks> = searched.into_iter().map(Asks::Deployment).collect();
         match found {
-            Search::NotFound(why) => Self { said: Said::Nothing, asks, unfound: Some(why) },
-            Search::NotKnown(gap) => Self { said: Said::NotKnown(gap), asks, unfound: None },
+            Search::NotFound(why) => Self { said: Said::Nothing, asks, unfound: Some(why), annotator: None },
+            Search::NotKnown(gap) => Self { said: Said::NotKnown(gap), asks, unfound: None, annotator: None },
             Search::Found { workload, deployment } => {
                 let said = of_deployment(view, cluster, &workload, deployment, &mut asks);
-                Self { said, asks, unfound: None }
+                Self { said, asks, unfound: None, annotator: Some(workload) }
             }
         }
     }
@@ -97,7 +99,7 @@ impl ProcessEnvironment {
 
 /// The variables that a recording holds.
 fn recorded(view: View<'_>, cluster: &Cluster) -> ProcessEnvironment {
-    let nothing = ProcessEnvironment { said: Said::Nothing, asks: Vec::new(), unfound: None };
+    let nothing = ProcessEnvironment { said: Said::Nothing, asks: Vec::new(), unfound: None, annotator: None };
     match &cluster.served {
         Served::Complete(_) | Served::Recorded(_) if !cluster.served.lacks(&ENVIRONMENT) => {}
         Served::Complete(_) | Served::Recorded(_) | Served::Unknown(_) => return nothing,
@@ -115,7 +117,7 @@ fn recorded(view: View<'_>, cluster: &Cluster) -> ProcessEnvironment {
             pod: None,
         }),
     };
-    ProcessEnvironment { said, asks: vec![Asks::Environment(id)], unfound: None }
+    ProcessEnvironment { said, asks: vec![Asks::Environment(id)], unfound: None, annotator: None }
 }
 
 fn of_deployment(

@@ -31,7 +31,7 @@ pub fn expected(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &
         | Verdict::Foreign
         | Verdict::OtherOwner
         | Verdict::TwoOwners => json!({ "tags_of_this_cluster": [] }),
-        Verdict::FinalizerOnly => json!({ "finalizers": [] }),
+        Verdict::FinalizerOnly => json!({ "exists": false, "finalizers": [] }),
         Verdict::Unknown | Verdict::Reclaiming | Verdict::Deleting | Verdict::TagInvalid => json!({}),
     }
 }

@@ -1,18 +1,16 @@
 //! The long answer: one line, expected beside actual, and evidence that names object and field.
 
-use serde_json::{Map, Value, json};
-
 use super::advice::advice;
 use super::claimant::Claimant;
 use super::context::{By, CheckContext, Claim, Leads};
-use super::expected::expected;
-use super::facts::{CloudResource, Held, Slot, SpecEntry};
+use super::facts::{CloudResource, Held, Lock, Slot, SpecEntry};
 use super::judge::user_beside;
 use super::kind::Kind;
 use super::messages::{fault_message, summary};
 use super::provenance::owner_mark;
 use super::remedy::actions;
 use super::ruling::Ruling;
+use super::sides::sides;
 use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
 use crate::evidence::line;
@@ -25,12 +23,13 @@ pub fn explain(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &R
     if remedy.is_empty() {
         evidence.extend(advice(context, subject, ruling).map(Evidence::advice));
     }
+    let (expected, actual) = sides(context, subject, ruling);
     Explanation {
         uid: object_uid(context, subject),
         created: found(context, subject).and_then(|resource| resource.created),
         summary: summary(context, subject, ruling),
-        expected: expected(context, subject, ruling),
-        actual: actual(context, subject),
+        expected,
+        actual,
         evidence,
         remedy,
     }
@@ -51,7 +50,7 @@ fn object_uid(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<U
 }
 
 /// The resource a subject is about, when it is there.
-fn found<'a>(context: &CheckContext<'a>, subject: &ResolvedSubject) -> Option<&'a CloudResource> {
+pub fn found<'a>(context: &CheckContext<'a>, subject: &ResolvedSubject) -> Option<&'a CloudResource> {
     match subject {
         ResolvedSubject::Resource { account, item, .. } => Some(context.resource(*account, *item)),
         ResolvedSubject::Missing { .. }
@@ -75,40 +74,6 @@ pub fn seen_from<'s, 'a>(context: &'s CheckContext<'a>, subject: &ResolvedSubjec
         ResolvedSubject::Members { .. } | ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => None,
     };
     claimant.map(|claimant| &context.claimants[claimant])
-}
-
-fn actual(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
-    let Some(resource) = found(context, subject) else {
-        return match subject {
-            ResolvedSubject::Missing { .. } => json!({ "exists": false }),
-            ResolvedSubject::Resource { .. }
-            | ResolvedSubject::Tag { .. }
-            | ResolvedSubject::Unplaced { .. }
-            | ResolvedSubject::Members { .. }
-            | ResolvedSubject::Clusters { .. }
-            | ResolvedSubject::Account { .. } => json!({}),
-            ResolvedSubject::FinalizerOnly { claimant } => {
-                let finalizers: Vec<&str> =
-                    context.claimants[*claimant].fact.finalizers.iter().map(|one| &**one).collect();
-                json!({ "finalizers": finalizers })
-            }
-        };
-    };
-    let mut actual = Map::new();
-    actual.insert("id".into(), json!(&*resource.id));
-    let texts = [
-        ("name", resource.name.as_deref()),
-        ("crn", resource.crn.as_deref()),
-        ("parent", resource.parent.as_deref()),
-        ("network", resource.network.as_deref()),
-        ("leads_to", resource.leads_to.as_deref()),
-        ("state", Some(&*resource.state).filter(|state| !state.is_empty())),
-    ];
-    actual.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?)))));
-    if resource.kind.is_some_and(Kind::is_taggable) {
-        actual.insert("tags".into(), json!(resource.tags.iter().collect::<Vec<_>>()));
-    }
-    Value::Object(actual)
 }
 
 fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> Vec<Evidence> {
@@ -179,6 +144,9 @@ fn resource_evidence(context: &CheckContext<'_>, account: usize, item: usize) ->
     }
     if !resource.state.is_empty() {
         lines.push(line(format!("is {}", resource.state), object.clone(), "state"));
+    }
+    if resource.lock == Lock::Locked {
+        lines.push(line("is locked".to_owned(), object.clone(), "locked: true"));
     }
     if let Some(named) = resource.crn_account().filter(|named| *named != context.accounts[account].account) {
         let message = format!("names the account {named}, and was read from {}", context.accounts[account].account);

@@ -25,6 +25,7 @@ mod provenance;
 mod remedy;
 mod ruling;
 mod settings;
+mod sides;
 mod subjects;
 mod tag_form;
 mod tags;

@@ -14,11 +14,15 @@ use super::names::{POWERVS_CLUSTER, USER_TAGS};
 use super::remedy::user_tags_if;
 use super::subjects::ResolvedSubject;
 use super::tags::TagScheme;
-use crate::Form;
+use crate::{Form, FormInput};
 use trueup_core::engine::text::{Printable, ShellCommand};
 
-pub const FORM: Form =
-    Form { name: "tags", title: "What would these user tags change?", prompt: "all of them, as key:value, key:value" };
+pub const FORM: Form = Form {
+    name: "tags",
+    title: "What would these user tags change?",
+    prompt: "all of them, as key:value, key:value",
+    input: FormInput::Plain,
+};
 
 /// The answer, line by line.
 pub fn answer(context: &CheckContext<'_>, subject: &ResolvedSubject, typed: &str) -> Vec<String> {

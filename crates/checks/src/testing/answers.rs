@@ -7,8 +7,9 @@ use std::marker::PhantomData;
 use jiff::Timestamp;
 
 use super::Fixture;
+use crate::comparison::compare;
 use crate::{Cell, Check, Panel};
-use trueup_core::engine::{Explanation, Judgement, SubjectId};
+use trueup_core::engine::{Evidence, Explanation, Judgement, State, SubjectId};
 use trueup_core::world::World;
 
 /// Every subject with its answer.
@@ -76,7 +77,31 @@ impl Answer {
         );
         assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
         assert!(judgement.until.is_none_or(|until| until > now), "{subject}: a deadline that has passed");
+        self.assert_cause();
         assert!(cells.is_empty() || cells.len() == columns, "{subject}: {} cells, {columns} columns", cells.len());
+    }
+
+    /// Every verdict shows the difference that made it, the evidence that names its cause, and what to do.
+    fn assert_cause(&self) {
+        let Self { subject, judgement, explanation, .. } = self;
+        let verdict = judgement.verdict;
+        if judgement.state == State::Match {
+            return;
+        }
+        let facts = || explanation.evidence.iter().filter(|line| !line.is_advice());
+        assert!(facts().next().is_some(), "{subject}: {verdict} has no evidence");
+        assert!(facts().all(|line| !line.message.is_empty() && !line.object.is_empty()), "{subject}: {verdict}");
+        let advised = explanation.evidence.iter().any(Evidence::is_advice);
+        assert!(advised || !explanation.remedy.is_empty(), "{subject}: {verdict}: nothing to do about it");
+        let words = causes_of(verdict);
+        let named =
+            facts().any(|line| words.iter().any(|word| line.message.contains(word) || line.field.contains(word)));
+        let lines: Vec<String> = facts().map(|line| format!("{} [{}]", line.message, line.field)).collect();
+        assert!(named || words.is_empty(), "{subject}: {verdict} names none of {words:?}: {lines:#?}");
+        let rows = compare(judgement.state, explanation);
+        let differs = rows.iter().any(|row| row.relation.is_difference());
+        let is_compared = !matches!(judgement.state, State::Unknown | State::Blocked);
+        assert!(differs || !is_compared, "{subject}: {verdict} shows no difference: {rows:#?}");
     }
 
     fn described<F: Fixture>(&self) -> String {
@@ -94,6 +119,33 @@ impl Answer {
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// Words of the evidence that names the cause of a verdict, in its message or its field; none where what is not known has
+/// no words of its own.
+fn causes_of(verdict: &str) -> &'static [&'static str] {
+    match verdict {
+        "terminating" => &["deletionTimestamp", "finalizers"],
+        "finalizer-only" => &["metadata.finalizers"],
+        "namespace-terminating" => &["finalizers"],
+        "moot" => &["pausedUntil", "deletionTimestamp", "restored from a backup", "does not exist"],
+        "locked" => &["locked"],
+        "in-use" => &["uses it"],
+        "deleting" | "reclaiming" => &["state", "deletionTimestamp"],
+        "source-missing" => &["source does not exist"],
+        "stale-copy" => &["source holds another value"],
+        "expired" | "expiring" | "not-yet-valid" | "refresh-stalled" => &["until", "ends", "expires", "EKS token"],
+        "endpoint-drift" => &["where the cluster is not"],
+        "ca-drift" | "ca-rotating" => &["of the cluster's authorities"],
+        "contract" => &["type", "metadata", "data", "no credential", "user", "cluster", "password"],
+        "exec-refused" => &["not obeyed"],
+        "blocks-oidc" => &["not enforced"],
+        "degraded" => &["conditions"],
+        "two-owners" | "other-owner" => &["carries"],
+        "credentials-partial" | "credentials-none" => &["AWS_"],
+        "secret-missing" | "secret-invalid" => &["does not exist", "holds neither"],
+        _ => &[],
     }
 }
 

@@ -96,10 +96,10 @@ fn the_way_of_a_switch_breaks_where_it_is_stuck() {
         [
             ("Authentication", State::Match, "valid"),
             ("auth-config", State::Match, "match"),
-            ("kube-apiserver's copy", State::Missing, "missing"),
+            ("copy", State::Missing, "missing"),
             ("arguments", State::Match, "match"),
             ("nodes", State::Match, "available"),
-            ("OAuth stack", State::Extra, "25 to look at"),
+            ("OAuth objects", State::Extra, "25 to look at"),
         ]
     );
 }

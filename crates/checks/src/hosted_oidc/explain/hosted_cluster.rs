@@ -7,6 +7,8 @@ use super::super::facts::AuthBlock;
 use super::super::hosted_cluster::HostedContext;
 use super::super::messages::hosted_cluster_summary;
 use super::super::ruling::Ruling;
+use super::super::verdict::Verdict;
+use super::moot_fields;
 use crate::evidence::versioned_line as line;
 use crate::external_oidc::{spec_lines, spec_sides};
 use trueup_core::engine::{Evidence, Explanation};
@@ -15,7 +17,7 @@ pub fn explain(context: &HostedContext<'_>, ruling: &Ruling) -> Explanation {
     let hosted = &context.cluster.hosted;
     let checked = context.checked().ok().flatten();
     let problems = checked.as_ref().map_or(&[][..], |checked| &checked.problems);
-    let (expected, actual) = match &context.cluster.block {
+    let (mut expected, mut actual) = match &context.cluster.block {
         AuthBlock::Given(candidate) => spec_sides(&candidate.spec, problems),
         AuthBlock::TypeEmpty => {
             let side = |message: &str| json!({ "spec.configuration.authentication.type": message });
@@ -23,6 +25,11 @@ pub fn explain(context: &HostedContext<'_>, ruling: &Ruling) -> Explanation {
         }
         AuthBlock::Absent | AuthBlock::Unreadable(_) => (json!({}), json!({})),
     };
+    if ruling.verdict == Verdict::Degraded {
+        let refused: Vec<String> = speaking_of_configuration(context).into_iter().map(|one| one.message).collect();
+        expected["conditions"] = json!([]);
+        actual["conditions"] = json!(refused);
+    }
     Explanation {
         uid: Some(hosted.uid.clone()),
         created: None,
@@ -48,6 +55,10 @@ fn evidence(context: &HostedContext<'_>, ruling: &Ruling) -> Vec<Evidence> {
     lines.push(line(kind, object.clone(), "spec.configuration.authentication.type", version.clone()));
     if let Ok(Some(checked)) = context.checked() {
         lines.extend(spec_lines(&checked, &object, &version));
+    }
+    if ruling.verdict == Verdict::Moot {
+        let fields = moot_fields(ruling);
+        lines.extend(fields.map(|(message, field)| line(message, object.clone(), field, version.clone())));
     }
     lines.extend(speaking_of_configuration(context));
     lines

@@ -9,6 +9,7 @@ use super::super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind};
 use super::super::remedy::leftovers::{Location, delete};
 use super::super::ruling::Ruling;
 use super::super::settings::Settings;
+use super::super::verdict::Verdict;
 use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{Meta, Uid};
@@ -66,6 +67,17 @@ fn evidence(
         lines.push(line(message, format!("{guest} {word} {COPIES_NAMESPACE}/{name}"), "", String::new()));
     }
     lines.extend(references(context, location));
+    if ruling.verdict == Verdict::Moot
+        && let Ok(by) = &context.home
+    {
+        let cluster = format!("{} HostedCluster {}/{}", by.cluster, by.namespace, by.name);
+        let fields = super::moot_fields(ruling);
+        lines.extend(fields.map(|(message, field)| line(message, cluster.clone(), field, String::new())));
+    }
+    if ruling.verdict == Verdict::Terminating {
+        let message = "deletion was requested".to_owned();
+        lines.push(line(message, object.clone(), "metadata.deletionTimestamp", version.clone()));
+    }
     let marks = if proofs.is_empty() { "nothing marks it as the platform's".to_owned() } else { proofs.join("; ") };
     lines.push(line(marks, object, "metadata", version));
     lines

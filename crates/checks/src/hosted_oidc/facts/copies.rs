@@ -16,6 +16,27 @@ pub struct Copy {
     /// Of the copied key's value, when the object has it.
     digest: Option<Digest>,
     pub origin: Origin,
+    /// What keeps it, once its deletion was requested.
+    pub finalizers: Option<Box<Finalizers>>,
+}
+
+/// The names of an object's finalizers. Behind one pointer: nearly no object is being deleted.
+#[derive(Debug, PartialEq)]
+pub struct Finalizers(Vec<Box<str>>);
+
+impl Finalizers {
+    fn of(raw: &RawMeta<'_>) -> Option<Box<Self>> {
+        raw.deletion_timestamp.as_ref()?;
+        Some(Box::new(Self(raw.finalizers.iter().map(|name| (&**name).into()).collect())))
+    }
+
+    /// Their names in one line.
+    pub fn message(&self) -> String {
+        match &self.0[..] {
+            [] => "no finalizer".to_owned(),
+            names => names.join(", "),
+        }
+    }
 }
 
 /// A value by its length and keyed digest.
@@ -34,6 +55,7 @@ impl Fact for Copy {
             keys: DataKeys::project(raw, pool)?,
             digest: copied_value(raw).map(|value| value.digest),
             origin: Origin::of(&raw.meta),
+            finalizers: Finalizers::of(&raw.meta),
         })
     }
 }

@@ -174,6 +174,7 @@ fn a_context_names_its_file_and_the_object_of_every_line_and_has_nothing_to_repa
             "local Context prod | cluster | leads to https://prod.example:443",
             "local Context prod | user | EKS token, until at most 2026-11-16T09:55:00Z",
             "prod |  | is connected by this context",
+            "what to do |  | log in again with this context",
         ]
     );
     assert_eq!((answer.explanation.remedy.len(), &answer.explanation.actual["usable"]), (0, &json!(false)));

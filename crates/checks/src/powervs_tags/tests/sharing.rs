@@ -127,7 +127,7 @@ fn expected_follows_the_verdict() {
     let other = beside(json!({ "vpc": { "type": "Reference", "reference": { "id": "vpc" } } }), json!({}));
     let reference = || user(newer()).set("spec.vpc.type", json!("Reference"));
     let off = Settings { tag_references: false, ..Settings::default() };
-    let none = json!({ "tags_of_this_cluster": [] });
+    let none = json!({ "owner": "clusters/demo", "tags_of_this_cluster": [] });
     let absent = json!({ "exists": false });
     let cases = [
         ("owned", user(newer()), both.clone()),
