@@ -10,3 +10,5 @@ mod mouse;
 mod outgoing_text;
 mod runs;
 mod screens;
+mod timeline;
+mod tour;

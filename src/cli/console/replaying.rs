@@ -92,8 +92,12 @@ pub async fn run(context: Context, path: &Path, lines: Vec<Line>) -> Result<u8, 
         return Err(CliError::failed("replay", format!("{}: the session had not started", path.display()), ""));
     };
     let (ended, opened) = (session.ended, Instant::now());
-    let start =
-        Start { read_only: Some(read_only(ended, Timestamp::now())), fleet: path.display().to_string(), ..recorded };
+    let start = Start {
+        offers_tour: false,
+        read_only: Some(read_only(ended, Timestamp::now())),
+        fleet: path.display().to_string(),
+        ..recorded
+    };
     let opening = Opening {
         depth: console_settings::depth(&context),
         dialect: console_settings::dialect(&context),
@@ -164,6 +168,7 @@ impl ConsoleServices for Recorded {
             | Task::Reconnect(_)
             | Task::Probe(_)
             | Task::Resync
+            | Task::WriteBundle(_)
             | Task::Accept { .. } => TaskReply::Notice { message: offline() },
             Task::Stop | Task::Need(_) | Task::AskPlugin(_) | Task::Remember(_) => return,
         };

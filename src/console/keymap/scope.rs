@@ -2,6 +2,7 @@
 
 use Scope::{
     Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
+    Timeline,
 };
 
 /// The part of the screen that receives keys.
@@ -18,6 +19,7 @@ pub enum Scope {
     Activity,
     Object,
     Logs,
+    Timeline,
     Help,
     Palette,
     Filter,
@@ -27,8 +29,10 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const ALL: [Self; 14] =
-        [Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker, Plugin];
+    pub const ALL: [Self; 15] = [
+        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Help, Palette, Filter, Picker,
+        Plugin,
+    ];
 
     /// Name in the key file.
     pub fn name(self) -> &'static str {
@@ -42,6 +46,7 @@ impl Scope {
             Activity => "activity",
             Object => "object",
             Logs => "logs",
+            Timeline => "timeline",
             Help => "help",
             Palette => "palette",
             Filter => "filter",
@@ -62,6 +67,7 @@ impl Scope {
             Activity => "Activity",
             Object => "Object",
             Logs => "Logs",
+            Timeline => "Timeline",
             Help => "Help",
             Palette => "Palette",
             Filter => "Filter",
@@ -78,7 +84,7 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help | Plugin => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Timeline | Help | Plugin => false,
         }
     }
 }

@@ -16,7 +16,9 @@ mod plan;
 mod plugin;
 mod remembered;
 mod run;
+mod timeline;
 mod toast;
+mod tour;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use ratatui::layout::Rect;
 pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
-pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
+pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue, rank};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
@@ -41,7 +43,11 @@ pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
+pub use timeline::{
+    ChangedThing, Compared, ComparedRow, Comparison, Held, Past, SPARKS, TimedChange, Timeline, link_word,
+};
 pub use toast::{Toast, ToastKind, Toasts};
+pub use tour::{Tour, TourStep};
 
 use super::effect::{Alert, MouseHold};
 use super::event::Focus;
@@ -75,6 +81,9 @@ pub struct Model {
     pub planning: Option<RequestId>,
     pub activity: Activity,
     pub feed: Feed,
+    pub timeline: Timeline,
+    /// The tour, while it is taken.
+    pub tour: Option<Tour>,
     pub log: Vec<String>,
     /// Scroll position of a text screen.
     pub scroll: usize,
@@ -154,6 +163,8 @@ impl Model {
             planning: None,
             activity: Activity::default(),
             feed: Feed::default(),
+            timeline: Timeline::new(now),
+            tour: None,
             log: Vec::new(),
             scroll: 0,
             toasts: Toasts::default(),
@@ -194,14 +205,24 @@ impl Model {
     pub fn check(&self) -> Option<&CheckSheet> {
         match self.screen() {
             ScreenId::Check(place) => self.checks.get(place),
-            ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
+            ScreenId::Fleet
+            | ScreenId::Plan
+            | ScreenId::Activity
+            | ScreenId::Object
+            | ScreenId::Logs
+            | ScreenId::Timeline => None,
         }
     }
 
     pub fn check_mut(&mut self) -> Option<&mut CheckSheet> {
         match self.screen() {
             ScreenId::Check(place) => self.checks.get_mut(place),
-            ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
+            ScreenId::Fleet
+            | ScreenId::Plan
+            | ScreenId::Activity
+            | ScreenId::Object
+            | ScreenId::Logs
+            | ScreenId::Timeline => None,
         }
     }
 
@@ -221,7 +242,8 @@ impl Model {
             ScreenId::Check(_) => Body::ListAndDetail,
             ScreenId::Plan => Body::Stacked(45),
             ScreenId::Activity => Body::Stacked(40),
-            ScreenId::Object | ScreenId::Logs => Body::Whole,
+            ScreenId::Timeline if self.timeline.comparison.is_some() => Body::Stacked(40),
+            ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => Body::Whole,
         };
         Layout::of(self.area, body, self.split)
     }

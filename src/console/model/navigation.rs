@@ -12,6 +12,8 @@ pub enum ScreenId {
     Activity,
     Object,
     Logs,
+    /// The session's changes.
+    Timeline,
 }
 
 impl ScreenId {
@@ -24,6 +26,7 @@ impl ScreenId {
             Self::Activity => Scope::Activity,
             Self::Object => Scope::Object,
             Self::Logs => Scope::Logs,
+            Self::Timeline => Scope::Timeline,
         }
     }
 }

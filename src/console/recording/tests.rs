@@ -165,6 +165,9 @@ fn text_typed_into_a_query_is_not_recorded() {
         .take("secret-Token.42 x".len())
         .collect();
     assert_eq!(typed, "x xx.xxxxx.xxxxxx");
+    assert!(session.frames.last().unwrap().contains("••••••••"));
+    assert!(session.frames.iter().all(|frame| !frame.contains("Token") && !frame.contains("pasted")), "echoed");
+    assert!(session.replayed().1.iter().all(|check| *check == FrameCheck::Same));
 }
 
 #[test]

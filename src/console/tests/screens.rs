@@ -555,6 +555,8 @@ pub fn all() -> Vec<(&'static str, States)> {
         ("object", object()),
         ("over", over()),
         ("frame", frame()),
+        ("timeline", super::timeline::states()),
+        ("tour", super::tour::states()),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Executes actions.
 
-use super::{data, export, layers, moving, palette, repair};
+use super::{bundle, data, export, layers, moving, palette, repair, timeline, tour};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
@@ -9,7 +9,7 @@ use crate::console::model::{
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
-use trueup_core::engine::ObjectRef;
+use trueup_core::engine::{ObjectRef, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
@@ -20,6 +20,13 @@ const DIVIDER_STEP: i16 = 5;
 pub fn act(model: &mut Model, action: Action) -> Effects {
     if model.layer.is_some() {
         return layers::act(model, action);
+    }
+    if action == Action::Back && model.tour.take().is_some() {
+        return Effects::redraw();
+    }
+    model.tour = model.tour.and_then(|tour| tour.after(action));
+    if let Some(why) = timeline::refusal(model, action) {
+        return say(model, &why);
     }
     match action {
         Action::Up => moving::step(model, -1),
@@ -53,6 +60,11 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
             say(model, &text)
         }
         Action::GoActivity => go_activity(model),
+        Action::GoTour => tour::start(model),
+        Action::GoTimeline => go(model, ScreenId::Timeline),
+        Action::StepBack => timeline::step(model, -1),
+        Action::StepForward => timeline::step(model, 1),
+        Action::Compare => timeline::compare(model),
         Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
         Action::Clusters => palette::open_clusters(model),
         Action::Views => palette::open_views(model),
@@ -92,6 +104,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
         Action::Export => palette::open_export(model),
+        Action::Bundle => bundle::write(model),
         Action::SaveScreen => terminal_request(TerminalRequest::SaveScreen),
         Action::Help => {
             model.layer = Some(Layer::Help { scroll: 0 });
@@ -197,7 +210,7 @@ fn open(model: &mut Model) -> Effects {
             model.activity.upper = Upper::Entry;
             Effects::redraw()
         }
-        ScreenId::Activity | ScreenId::Object | ScreenId::Logs => Effects::default(),
+        ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => Effects::default(),
     }
 }
 
@@ -206,13 +219,16 @@ fn back(model: &mut Model) -> Effects {
     let is_filtered = match model.screen() {
         ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => false,
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => false,
     };
     if model.pane == Pane::Detail {
         return moving::pane(model, Pane::List);
     }
     if is_filtered {
         return layers::filter(model, "");
+    }
+    if model.timeline.past.is_some() {
+        return timeline::live(model);
     }
     if model.screen() == ScreenId::Activity && model.activity.opened().is_some() {
         model.activity.upper = Upper::Run;
@@ -228,7 +244,7 @@ fn open_filter(model: &mut Model) -> Effects {
     let text = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {
             return say(model, "nothing to filter here");
         }
     };
@@ -255,22 +271,23 @@ fn sort(model: &mut Model, sorting: Sorting) -> Effects {
     Effects::redraw()
 }
 
+/// The object of a cluster that a finding is about. A cloud resource is none, and has no more data than its finding.
+pub fn object_of(subject: &SubjectId) -> Option<(ClusterName, ObjectRef)> {
+    let target = ObjectRef {
+        api_version: subject.api_version.to_owned(),
+        kind: subject.kind.to_owned(),
+        namespace: subject.namespace.clone(),
+        name: subject.name.clone(),
+        uid: None,
+        cloud: None,
+    };
+    (subject.cloud.is_none() && subject.name != "*").then(|| (subject.cluster.clone(), target))
+}
+
 /// The selected row as an object of a cluster.
 fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
     match model.screen() {
-        ScreenId::Check(_) => {
-            // A cloud resource is not a cluster object, and has no more data than its finding.
-            let subject = model.subject().filter(|subject| subject.cloud.is_none())?;
-            let target = ObjectRef {
-                api_version: subject.api_version.to_owned(),
-                kind: subject.kind.to_owned(),
-                namespace: subject.namespace.clone(),
-                name: subject.name.clone(),
-                uid: None,
-                cloud: None,
-            };
-            (target.name != "*").then(|| (subject.cluster.clone(), target))
-        }
+        ScreenId::Check(_) => object_of(&*model.subject()?),
         ScreenId::Plan => {
             let action = model.plan.as_ref().and_then(PlanSheet::cursor)?;
             if action.target.cloud.is_some() {
@@ -279,7 +296,7 @@ fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
             Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs => None,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs | ScreenId::Timeline => None,
     }
 }
 
@@ -363,7 +380,7 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
             model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| ClusterName::new(action.cluster.as_str()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| view.cluster.clone()),
-        ScreenId::Activity | ScreenId::Logs => None,
+        ScreenId::Activity | ScreenId::Logs | ScreenId::Timeline => None,
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
+use super::timeline;
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused, shown_name};
+use crate::console::model::{ACCEPTED, Accepted, ChangedThing, FeedLine, Held, Model, Paused, TimedChange, shown_name};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
@@ -18,26 +19,25 @@ use trueup_fleet::live::Update;
 /// Shortest time between alerts: many changes cause one alert.
 const ALERT_AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(60);
 
-/// Applies changes, or keeps them while updates are paused.
+/// Applies changes, or keeps them while updates are paused or a past moment is shown.
 pub fn take(model: &mut Model, update: Update) -> Effects {
-    match &mut model.paused {
-        Some(paused) => {
-            // The shown rows do not change; whether a plan is stale does.
-            if let Some(plan) = &mut model.plan {
-                update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_deref()));
-            }
-            paused.waiting.merge(update);
-            Effects::redraw()
-        }
-        None => apply(model, update),
+    let past = model.timeline.past.as_mut().map(|past| &mut past.waiting);
+    let Some(waiting) = model.paused.as_mut().map(|paused| &mut paused.waiting).or(past) else {
+        return apply(model, update);
+    };
+    // The shown rows do not change; whether a plan is stale does.
+    if let Some(plan) = &mut model.plan {
+        update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_deref()));
     }
+    waiting.merge(update);
+    Effects::redraw()
 }
 
 /// Pauses updates, or resumes them with all changes since.
 pub fn toggle_pause(model: &mut Model) -> Effects {
     match model.paused.take() {
         Some(Paused { waiting, .. }) => {
-            let mut effects = apply(model, waiting);
+            let mut effects = take(model, waiting);
             effects.redraw = true;
             effects
         }
@@ -66,6 +66,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
             effects.tasks.push(Task::AskPlugin(name.clone()));
         }
+        note_link(model, &name, cluster.as_ref());
         model.fleet.put(name, cluster, model.now);
     }
     if any_clusters {
@@ -94,6 +95,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
 /// Judges again every finding that an acceptance covers or covered.
 pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     let now = model.now;
+    let mut effects = timeline::live(model);
+    effects.redraw = true;
     let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
     let is_marked = |held: &CurrentJudgement| held.judgement.codes.contains(&ACCEPTED);
     let covered = |id: &SubjectId| model.accepted.rule(id, now).is_some();
@@ -103,7 +106,6 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .filter(|(id, held)| is_marked(held) || covered(id))
         .map(|(id, held)| (id.clone(), Arc::new(before.unmarked(id, held))))
         .collect();
-    let mut effects = Effects::redraw();
     for (id, held) in touched {
         judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
@@ -135,6 +137,7 @@ fn judged(
     let (id, before) = model.findings.put(subject, held.clone());
     if is_news(&id, before.as_deref(), &held, model, arriving) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
+        note(model, &id, before, Some(held.clone()));
     }
     if let Some(plan) = &mut model.plan {
         plan.revalidate(&id.to_string(), Some(&held));
@@ -155,6 +158,7 @@ fn gone(model: &mut Model, subject: &SubjectId) -> bool {
     let Some((id, held)) = model.findings.remove(subject) else { return false };
     if held.judgement.state != State::Match {
         news(model, &id, None);
+        note(model, &id, Some(held.clone()), None);
     }
     if let Some(plan) = &mut model.plan {
         plan.revalidate(&id.to_string(), None);
@@ -188,6 +192,23 @@ fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
     let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     let subject = format!("{} {place}{}", id.kind, shown_name(id));
     model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
+}
+
+/// Adds a change of a finding to the timeline.
+fn note(model: &mut Model, subject: &Arc<SubjectId>, before: Held, after: Held) {
+    let what = ChangedThing::Finding { subject: subject.clone(), before, after };
+    model.timeline.push(TimedChange { at: model.now, what });
+}
+
+/// Adds a change of a connection to the timeline. Connecting for the first time is none.
+fn note_link(model: &mut Model, name: &ClusterName, cluster: Option<&Cluster>) {
+    let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
+    let Some((before, after)) = model.fleet.get(name).zip(cluster) else { return };
+    if is_arriving(&before.link) || std::mem::discriminant(&before.link) == std::mem::discriminant(&after.link) {
+        return;
+    }
+    let what = ChangedThing::Link { before: Arc::new(before.clone()), after: Arc::new(after.clone()) };
+    model.timeline.push(TimedChange { at: model.now, what });
 }
 
 /// Alerts the user if one of the latest news is a worse verdict, at most once per interval.

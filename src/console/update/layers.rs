@@ -109,7 +109,7 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
                 check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {}
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
     }
     Effects::redraw()
 }

@@ -3,6 +3,7 @@
 //! Invariants: pure. The same model and event give the same model and effects.
 
 mod act;
+mod bundle;
 mod data;
 mod export;
 mod keys;
@@ -12,6 +13,8 @@ mod moving;
 mod palette;
 mod repair;
 mod replies;
+mod timeline;
+mod tour;
 
 use super::effect::Effects;
 use super::event::{Event, Focus, What};

@@ -1,5 +1,6 @@
 //! Cursor, scrolling, panes and marks.
 
+use super::timeline;
 use crate::console::effect::Effects;
 use crate::console::model::{Model, Pane, ScreenId};
 use crate::console::view;
@@ -29,12 +30,15 @@ macro_rules! with_list {
                 let ($list, $rows) = $model.activity.list_and_rows();
                 $does;
             }
-            ScreenId::Object | ScreenId::Logs => {}
+            ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
         }
     };
 }
 
 pub fn step(model: &mut Model, by: isize) -> Effects {
+    if model.screen() == ScreenId::Timeline {
+        return timeline::step(model, by);
+    }
     if scrolls(model) {
         return scroll(model, by);
     }
@@ -85,7 +89,7 @@ pub fn pane(model: &mut Model, pane: Pane) -> Effects {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
         }
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {}
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
     }
     Effects::redraw()
 }
@@ -127,7 +131,7 @@ fn scrolls(model: &Model) -> bool {
     match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
         ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
-        ScreenId::Fleet | ScreenId::Activity => false,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Timeline => false,
     }
 }
 
@@ -135,9 +139,15 @@ fn scroll_of(model: &mut Model) -> &mut usize {
     match (model.screen(), &mut model.plan) {
         (ScreenId::Check(_), _) => &mut model.detail.scroll,
         (ScreenId::Plan, Some(plan)) => &mut plan.scroll,
-        (ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs, _) => {
-            &mut model.scroll
-        }
+        (
+            ScreenId::Fleet
+            | ScreenId::Plan
+            | ScreenId::Activity
+            | ScreenId::Object
+            | ScreenId::Logs
+            | ScreenId::Timeline,
+            _,
+        ) => &mut model.scroll,
     }
 }
 

@@ -24,6 +24,7 @@ mod plugin;
 mod rows;
 mod states;
 mod text;
+mod timeline;
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
@@ -93,7 +94,10 @@ pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buf
     };
     if layout.header.height > 0 {
         header::draw(model, layout.header, &mut painter);
-        frame::tabs(model, layout.tabs, &mut painter);
+        match model.timeline.past_moment() {
+            Some(moment) => timeline::past(model, moment, layout.tabs, &mut painter),
+            None => frame::tabs(model, layout.tabs, &mut painter),
+        }
     }
     body(model, &layout, &mut painter);
     hints::draw(model, layout.hints, &mut painter);
@@ -117,6 +121,7 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         ScreenId::Activity => activity::draw(model, layout, painter),
         ScreenId::Object => object::draw(model, layout.main, painter),
         ScreenId::Logs => object::draw_log(model, layout.main, painter),
+        ScreenId::Timeline => timeline::draw(model, layout, painter),
     }
 }
 
@@ -167,7 +172,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
-        ScreenId::Fleet | ScreenId::Activity => Vec::new(),
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Timeline => Vec::new(),
     }
 }
 

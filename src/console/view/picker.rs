@@ -55,11 +55,20 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     painter.hit(area, Hit::Layer);
     painter.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }, &question, 0);
     let line = area.bottom().saturating_sub(2);
+    let (typed, cursor) = match prompt.what {
+        // It may be a token.
+        PromptWhat::Form { .. } => {
+            (painter.glyphs().hidden.repeat(prompt.input.value().chars().count()), prompt.input.cursor())
+        }
+        PromptWhat::Filter | PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Quit => {
+            (prompt.input.value().to_owned(), prompt.input.visual_cursor())
+        }
+    };
     input(
         Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 },
         label,
-        prompt.input.value(),
-        prompt.input.visual_cursor(),
+        &typed,
+        cursor,
         painter,
     );
     let below = match (&prompt.problem, &prompt.what) {
