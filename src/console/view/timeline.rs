@@ -38,7 +38,7 @@ pub fn past(model: &Model, moment: Timestamp, area: Rect, painter: &mut Painter<
     let separator = painter.glyphs().separator;
     let back = model.screen_key(Action::Back);
     let text = format!(
-        "PAST {}, {ago} ago {separator} writes off {separator} details are live {separator} {back}: live",
+        "PAST {}, {ago} ago {separator} writes off {separator} details are of now {separator} {back}: live",
         clock(model, moment)
     );
     painter.text(area.x + 1, area.y, area.width.saturating_sub(2), &text, Role::ReadOnly);
