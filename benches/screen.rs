@@ -201,7 +201,7 @@ fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgemen
 fn held(state: State) -> CurrentJudgement {
     let verdict = if state == State::Extra { "orphan-certain" } else { "referenced" };
     let judgement = Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 2, until: None };
-    CurrentJudgement { judgement, since: now(), cells: Vec::new(), parent: None }
+    CurrentJudgement::new(judgement, now())
 }
 
 /// As long as those of the real check.

@@ -118,6 +118,7 @@ impl CheckRules for Shelves {
     const DESCRIPTION: CheckDescription = CheckDescription {
         title: "Shelves",
         short: "SHELVES",
+        plural: "shelves",
         message: "whether shelves are full enough",
         columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
         verdict_width: 16,

@@ -25,6 +25,7 @@ mod encodings;
 mod external_oidc;
 mod fleet;
 mod ibm;
+mod in_cluster;
 mod killed;
 mod kubeconfig;
 mod machinesets;

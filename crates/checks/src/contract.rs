@@ -5,6 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
+use super::outline::Outline;
 use super::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, Interest, Provider, View};
@@ -196,6 +199,12 @@ pub trait RuledSubject {
 
     /// The values of the check's own columns, in their order.
     fn cells(&self) -> Vec<Cell>;
+
+    /// What is kept of the finding beside its judgement.
+    fn outline(&self) -> Outline;
+
+    /// When what the verdict says began, where the objects say so.
+    fn began(&self) -> Option<Timestamp>;
 
     /// What else is shown of a subject that is open.
     fn panels(&self) -> Vec<Panel>;

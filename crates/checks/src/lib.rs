@@ -2,6 +2,7 @@
 //!
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
+pub mod causes;
 mod contract;
 mod duration;
 mod evidence;
@@ -13,6 +14,7 @@ pub mod kubeconfig;
 pub mod machineset_capacity;
 mod managed_elsewhere;
 mod nearest;
+mod outline;
 pub mod powervs_tags;
 mod present;
 pub mod registry;
@@ -26,6 +28,7 @@ pub use contract::{
 };
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
+pub use outline::{Cause, CauseObject, End, Expiry, Outline};
 pub use present::{
     Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, Panel, RowKnowledge, Side, Step,
 };

@@ -231,6 +231,9 @@ pub struct CheckDescription {
     /// Over its column in the fleet's list.
     #[serde(deserialize_with = "words::read")]
     pub short: Word,
+    /// What it judges, several of them: `copies`.
+    #[serde(deserialize_with = "words::read")]
+    pub plural: Word,
     /// What it checks, in one line.
     #[serde(deserialize_with = "words::read")]
     pub message: Word,
@@ -250,6 +253,6 @@ fn constant<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
 impl CheckDescription {
     /// A check that says nothing of itself but its name.
     pub const fn named(name: &'static str) -> Self {
-        Self { title: name, short: name, message: "", columns: &[], verdict_width: 16, forms: &[] }
+        Self { title: name, short: name, plural: "findings", message: "", columns: &[], verdict_width: 16, forms: &[] }
     }
 }

@@ -10,8 +10,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use jiff::Timestamp;
+
 use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, interested_by_touch, woken_with_host};
 use crate::managed_elsewhere;
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, Interest, Provider, View};
@@ -108,6 +111,17 @@ pub trait CheckRules: Send + Sync + Sized {
         Vec::new()
     }
 
+    /// What is kept of every finding: asked for often, so it does not build the explanation.
+    fn outline(_ruled: &Ruled<'_, '_, Self>) -> Outline {
+        Outline::default()
+    }
+
+    /// When what the verdict says began, where the objects say so: a condition's lastTransitionTime, an expiry. Where they
+    /// do not, the last write of what the finding follows from counts.
+    fn began(_ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        None
+    }
+
     fn panels(_ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
         Vec::new()
     }
@@ -192,6 +206,14 @@ impl<C: CheckRules> RuledSubject for Ruled<'_, '_, C> {
 
     fn cells(&self) -> Vec<Cell> {
         C::cells(self)
+    }
+
+    fn outline(&self) -> Outline {
+        C::outline(self)
+    }
+
+    fn began(&self) -> Option<Timestamp> {
+        C::began(self)
     }
 
     fn panels(&self) -> Vec<Panel> {

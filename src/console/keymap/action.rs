@@ -101,6 +101,7 @@ actions! {
     Compare "compare" Going "compare" "Set moment A; pressed again, compare another moment with it";
     GoTour "go-tour" Going "tour" "Start the tour of the demo";
     GoLogs "go-logs" Going "logs" "Go to the log of trueup";
+    GoExpiry "go-expiry" Going "expiry" "Show when credentials and certificates end";
     Clusters "clusters" Going "clusters" "Choose a cluster";
     Views "views" Going "views" "Choose a saved view";
     Palette "palette" Going "commands" "Find a screen, cluster, action or theme by name";

@@ -1,7 +1,7 @@
 //! Scopes of key bindings.
 
 use Scope::{
-    Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
+    Activity, Approval, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
     Timeline,
 };
 
@@ -20,6 +20,8 @@ pub enum Scope {
     Object,
     Logs,
     Timeline,
+    /// When credentials and certificates end.
+    Expiry,
     Help,
     Palette,
     Filter,
@@ -29,9 +31,9 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const ALL: [Self; 15] = [
-        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Help, Palette, Filter, Picker,
-        Plugin,
+    pub const ALL: [Self; 16] = [
+        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Expiry, Help, Palette, Filter,
+        Picker, Plugin,
     ];
 
     /// Name in the key file.
@@ -47,6 +49,7 @@ impl Scope {
             Object => "object",
             Logs => "logs",
             Timeline => "timeline",
+            Expiry => "expiry",
             Help => "help",
             Palette => "palette",
             Filter => "filter",
@@ -68,6 +71,7 @@ impl Scope {
             Object => "Object",
             Logs => "Logs",
             Timeline => "Timeline",
+            Expiry => "Expiry",
             Help => "Help",
             Palette => "Palette",
             Filter => "Filter",
@@ -84,7 +88,9 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Timeline | Help | Plugin => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Timeline | Help | Plugin => {
+                false
+            }
         }
     }
 }

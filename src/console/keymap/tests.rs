@@ -75,7 +75,7 @@ fn a_key_acts_or_waits_or_is_ignored() {
         ("the scope goes first", Scope::Plan, "esc", Resolution::Act(Action::Discard)),
         ("sequence", Scope::Fleet, "g g", Resolution::Act(Action::Top)),
         ("another scope's", Scope::Fleet, "x", Resolution::Nothing),
-        ("an unbound sequence", Scope::Fleet, "g x", Resolution::Nothing),
+        ("an unbound sequence", Scope::Fleet, "g z", Resolution::Nothing),
         ("too long", Scope::Fleet, "g g g", Resolution::Nothing),
         ("held", Scope::Fleet, "ctrl-c", Resolution::Act(Action::Quit)),
     ];

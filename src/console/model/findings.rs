@@ -80,6 +80,23 @@ impl Findings {
         self.held.iter()
     }
 
+    /// The findings of one check in one cluster, without visiting the others.
+    pub fn of(
+        &self,
+        check: CheckName,
+        cluster: &ClusterName,
+    ) -> impl Iterator<Item = (&Arc<SubjectId>, &CurrentJudgement)> {
+        let held = self.held.range(Arc::new(first_of(check, cluster))..).map(|(subject, held)| (subject, &**held));
+        held.take_while(move |(subject, _)| subject.domain == check && subject.cluster == *cluster)
+    }
+
+    /// The findings of one check, without visiting the others.
+    pub fn of_check(&self, check: CheckName) -> impl Iterator<Item = (&Arc<SubjectId>, &CurrentJudgement)> {
+        let first = first_of(check, &ClusterName::new(""));
+        let held = self.held.range(Arc::new(first)..).map(|(subject, held)| (subject, &**held));
+        held.take_while(move |(subject, _)| subject.domain == check)
+    }
+
     pub fn len(&self) -> usize {
         self.held.len()
     }
@@ -142,6 +159,12 @@ impl Findings {
         }
         Some((id, held))
     }
+}
+
+/// What sorts before every subject of a check in a cluster.
+fn first_of(check: CheckName, cluster: &ClusterName) -> SubjectId {
+    let (name, cluster) = (String::new(), cluster.clone());
+    SubjectId { domain: check, cluster, api_version: "", kind: "", namespace: None, name, cloud: None }
 }
 
 /// The name of a subject as shown; `*` stands for objects that could not be listed.

@@ -5,20 +5,24 @@ mod activity;
 mod approval;
 mod check;
 mod detail;
+mod expiry;
 mod feed;
 mod findings;
 mod fleet;
+mod groups;
 mod journal;
 mod layer;
 mod links;
 mod navigation;
 mod plan;
 mod plugin;
+mod records;
 mod remembered;
 mod run;
 mod timeline;
 mod toast;
 mod tour;
+mod what;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,15 +36,18 @@ pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue, rank};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
+pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
 pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
+pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
 pub use timeline::{
@@ -48,14 +55,17 @@ pub use timeline::{
 };
 pub use toast::{Toast, ToastKind, Toasts};
 pub use tour::{Tour, TourStep};
+pub use what::{CauseOrFinding, LargestCause, LargestCauses};
 
 use super::effect::{Alert, MouseHold};
 use super::event::Focus;
 use super::keymap::{Action, Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{RequestId, Start};
-use super::theme::GlyphSet;
+use super::theme::{GlyphSet, Glyphs};
+use trueup_checks::causes::GroupWords;
 use trueup_core::engine::SubjectId;
+use trueup_core::world::ClusterName;
 use trueup_fleet::connect::PluginQuestion;
 use trueup_fleet::live::Update;
 
@@ -84,6 +94,10 @@ pub struct Model {
     pub timeline: Timeline,
     /// The tour, while it is taken.
     pub tour: Option<Tour>,
+    pub records: Records,
+    pub causes: LargestCauses,
+    pub groups: CauseGroups,
+    pub expiry: ExpirySheet,
     pub log: Vec<String>,
     /// Scroll position of a text screen.
     pub scroll: usize,
@@ -165,6 +179,10 @@ impl Model {
             feed: Feed::default(),
             timeline: Timeline::new(now),
             tour: None,
+            records: Records::default(),
+            causes: LargestCauses::default(),
+            groups: CauseGroups::default(),
+            expiry: ExpirySheet::default(),
             log: Vec::new(),
             scroll: 0,
             toasts: Toasts::default(),
@@ -210,7 +228,8 @@ impl Model {
             | ScreenId::Activity
             | ScreenId::Object
             | ScreenId::Logs
-            | ScreenId::Timeline => None,
+            | ScreenId::Timeline
+            | ScreenId::Expiry => None,
         }
     }
 
@@ -222,7 +241,8 @@ impl Model {
             | ScreenId::Activity
             | ScreenId::Object
             | ScreenId::Logs
-            | ScreenId::Timeline => None,
+            | ScreenId::Timeline
+            | ScreenId::Expiry => None,
         }
     }
 
@@ -243,7 +263,7 @@ impl Model {
             ScreenId::Plan => Body::Stacked(45),
             ScreenId::Activity => Body::Stacked(40),
             ScreenId::Timeline if self.timeline.comparison.is_some() => Body::Stacked(40),
-            ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => Body::Whole,
+            ScreenId::Object | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => Body::Whole,
         };
         Layout::of(self.area, body, self.split)
     }
@@ -279,6 +299,17 @@ impl Model {
         self.keys.key_name(self.screen_scope(), action)
     }
 
+    /// What is worst in a cluster, in one sentence, and since when; nothing where all is as expected.
+    pub fn largest_cause(&self, cluster: &ClusterName) -> Option<(String, Option<Timestamp>)> {
+        let largest = self.causes.get(cluster)?;
+        Some((largest.sentence(&self.group_words()), largest.since))
+    }
+
+    /// How groups of findings are worded on this screen.
+    pub fn group_words(&self) -> GroupWords<'static> {
+        GroupWords { arrow: Glyphs::of(self.signs).arrow, zone: self.time_zone(), now: self.now }
+    }
+
     /// The zone of shown times.
     pub fn time_zone(&self) -> TimeZone {
         match self.zone {
@@ -299,10 +330,14 @@ impl Model {
     pub fn settle(&mut self) {
         let Some(layout) = self.layout() else { return };
         let rows = layout.rows();
+        if let Some(check) = self.check().map(|check| check.name) {
+            self.groups.renew(check, &self.findings, &self.records.edits);
+        }
         for check in &mut self.checks {
             check.list.apply(&check.order, rows);
         }
         self.fleet.settle(rows);
+        self.expiry.list.apply(&self.expiry.order, rows);
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }

@@ -14,6 +14,7 @@ pub enum ScreenId {
     Logs,
     /// The session's changes.
     Timeline,
+    Expiry,
 }
 
 impl ScreenId {
@@ -27,6 +28,7 @@ impl ScreenId {
             Self::Object => Scope::Object,
             Self::Logs => Scope::Logs,
             Self::Timeline => Scope::Timeline,
+            Self::Expiry => Scope::Expiry,
         }
     }
 }

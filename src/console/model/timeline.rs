@@ -13,7 +13,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use trueup_checks::judgements::CurrentJudgement;
-use trueup_core::engine::{State, SubjectId};
+use trueup_core::engine::{ChangeRecord, State, SubjectId};
 use trueup_core::world::{Cluster, ClusterName, Link};
 use trueup_fleet::live::Update;
 
@@ -33,6 +33,8 @@ pub type Held = Option<Arc<CurrentJudgement>>;
 pub struct TimedChange {
     pub at: Timestamp,
     pub what: ChangedThing,
+    /// The change as the news have it: with the edit that it follows from.
+    pub record: Option<Arc<ChangeRecord>>,
 }
 
 /// What changed, with its value before and after.
@@ -281,6 +283,7 @@ mod tests {
         TimedChange {
             at: after(number),
             what: ChangedThing::Finding { subject, before: value(before), after: value(now) },
+            record: None,
         }
     }
 

@@ -50,7 +50,7 @@ impl Counted {
             let (state, verdict) = (State::Extra, "orphan-certain");
             let judgement = Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 2, until: None };
             let since = now() - jiff::SignedDuration::from_secs(i64::try_from(index % 50).unwrap() * 7);
-            (Arc::new(subject), Some(Arc::new(CurrentJudgement { judgement, since, cells: Vec::new(), parent: None })))
+            (Arc::new(subject), Some(Arc::new(CurrentJudgement::new(judgement, since))))
         };
         let live = fixtures::cluster("guest-payments", RiskClass::Prod, Link::Live { since: now() });
         let mut stage = TestConsole::started();

@@ -31,6 +31,7 @@ pub const PARTS: CheckName = CheckName("toy-parts");
 const COPIES_INTRODUCED: CheckDescription = CheckDescription {
     title: "Copies",
     short: "Copies",
+    plural: "copies",
     message: "copies of secrets that something still refers to",
     columns: &[],
     verdict_width: 16,
@@ -40,6 +41,7 @@ const COPIES_INTRODUCED: CheckDescription = CheckDescription {
 const PARTS_INTRODUCED: CheckDescription = CheckDescription {
     title: "Cloud parts",
     short: "Parts",
+    plural: "parts",
     message: "parts of an account and the order they go in",
     columns: &[
         Column { title: "ZONE", side: Side::Left, width: 8, grows: true, rank: 5 },
@@ -138,7 +140,7 @@ pub fn subject(domain: CheckName, cluster: &str, kind: &'static str, name: &str)
 pub fn held(state: State, verdict: &'static str, seconds_ago: i64) -> CurrentJudgement {
     let codes = if state == State::Extra { vec!["no-referrer"] } else { Vec::new() };
     let judgement = Judgement { state, verdict, codes, ownership_proofs: 2, until: None };
-    CurrentJudgement { judgement, since: ago(seconds_ago), cells: Vec::new(), parent: None }
+    CurrentJudgement::new(judgement, ago(seconds_ago))
 }
 
 /// One finding of every state, one match, and a tree of parts.

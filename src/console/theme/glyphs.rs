@@ -5,7 +5,7 @@
 
 use ratatui::symbols::border;
 
-use trueup_core::engine::State;
+use trueup_core::engine::{LinkState, State};
 use trueup_core::world::{Link, RiskClass};
 
 /// The glyph set the terminal or the user can read.
@@ -153,6 +153,18 @@ impl Glyphs {
             Link::Live { .. } => self.link_live,
             Link::AuthExpired { .. } | Link::Failed { .. } => self.link_failed,
             Link::Recorded => self.link_recorded,
+        }
+    }
+
+    /// The glyph of a link in a change record.
+    pub fn link_state(&self, state: LinkState) -> &'static str {
+        match state {
+            LinkState::Live => self.link_live,
+            LinkState::Partial => self.link_partial,
+            LinkState::Connecting | LinkState::Retrying => self.link_busy,
+            LinkState::Down => self.link_failed,
+            LinkState::Idle => self.link_idle,
+            LinkState::Recorded => self.link_recorded,
         }
     }
 

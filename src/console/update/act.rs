@@ -65,6 +65,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::StepBack => timeline::step(model, -1),
         Action::StepForward => timeline::step(model, 1),
         Action::Compare => timeline::compare(model),
+        Action::GoExpiry => go(model, ScreenId::Expiry),
         Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
         Action::Clusters => palette::open_clusters(model),
         Action::Views => palette::open_views(model),
@@ -206,6 +207,7 @@ fn open(model: &mut Model) -> Effects {
             }
         }
         ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Expiry => open_expiring(model),
         ScreenId::Activity if model.activity.cursor().is_some() => {
             model.activity.upper = Upper::Entry;
             Effects::redraw()
@@ -214,12 +216,35 @@ fn open(model: &mut Model) -> Effects {
     }
 }
 
+/// Opens the finding of the selected credential or certificate.
+fn open_expiring(model: &mut Model) -> Effects {
+    let Some(subject) = model.expiry.list.cursor().map(|id| id.subject.clone()) else { return Effects::default() };
+    let Some(place) = model.checks.iter().position(|check| check.name == subject.domain) else {
+        return Effects::default();
+    };
+    let mut effects = go(model, ScreenId::Check(place));
+    let is_shown = |model: &Model| model.checks[place].order.position(&subject).is_some();
+    if !is_shown(model) {
+        effects = layers::filter(model, subject.called());
+    }
+    let check = &mut model.checks[place];
+    if let Some(index) = check.order.position(&subject) {
+        check.list.go_to_index(&check.order, index);
+    }
+    effects
+}
+
 /// One step back: from the detail, a filter, or the screen.
 fn back(model: &mut Model) -> Effects {
     let is_filtered = match model.screen() {
         ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => false,
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => false,
     };
     if model.pane == Pane::Detail {
         return moving::pane(model, Pane::List);
@@ -244,7 +269,12 @@ fn open_filter(model: &mut Model) -> Effects {
     let text = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => {
             return say(model, "nothing to filter here");
         }
     };
@@ -296,7 +326,7 @@ fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
             Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs | ScreenId::Timeline => None,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => None,
     }
 }
 
@@ -380,6 +410,7 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
             model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| ClusterName::new(action.cluster.as_str()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| view.cluster.clone()),
+        ScreenId::Expiry => model.expiry.list.cursor().map(|id| id.subject.cluster.clone()),
         ScreenId::Activity | ScreenId::Logs | ScreenId::Timeline => None,
     }
 }

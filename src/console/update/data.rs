@@ -8,11 +8,13 @@ use jiff::SignedDuration;
 use super::timeline;
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, ChangedThing, FeedLine, Held, Model, Paused, TimedChange, shown_name};
+use crate::console::model::{ACCEPTED, Accepted, Arrival, ChangedThing, FeedLine, Held, Model, Paused, TimedChange};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{AcceptRule, State, SubjectId};
+use trueup_core::engine::{
+    AcceptRule, ChangeRecord, CheckName, LinkState, ListsRead, RecordedChange, State, SubjectId,
+};
 use trueup_core::world::{Cluster, ClusterName, Link};
 use trueup_fleet::live::Update;
 
@@ -49,18 +51,24 @@ pub fn toggle_pause(model: &mut Model) -> Effects {
 }
 
 fn apply(model: &mut Model, update: Update) -> Effects {
-    let Update { findings, clusters, clocks, lists } = update;
+    let Update { findings, clusters, clocks, lists, edits, arrived } = update;
     let mut effects =
         Effects { redraw: !clusters.is_empty() || !clocks.is_empty() || !lists.is_empty(), ..Effects::default() };
     for (name, clock) in clocks {
         model.fleet.put_clock(name, clock);
     }
+    let listed: BTreeSet<ClusterName> = lists.keys().cloned().collect();
     for (name, lists) in lists {
         model.fleet.put_lists(name, lists, model.now);
     }
+    if !edits.is_empty() {
+        model.checks.iter().for_each(|check| model.groups.change(check.name));
+    }
+    model.records.put_edits(edits, model.now);
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
-    let arriving = arriving(model);
+    let mut arriving = arriving(model);
+    arriving.extend(arrived);
     for (name, cluster) in clusters {
         let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
@@ -69,25 +77,23 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         note_link(model, &name, cluster.as_ref());
         model.fleet.put(name, cluster, model.now);
     }
+    let before = model.feed.recorded();
+    touched.iter().chain(&listed).for_each(|name| linked(model, name));
     if any_clusters {
         model.fleet.arrange();
     }
-    let before = model.feed.recorded();
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
             Some(held) => judged(model, subject, held, &arriving, &mut effects),
-            None => gone(model, &subject),
+            None => gone(model, &subject, &arriving),
         };
         effects.redraw |= shown;
     }
     effects.terminal.extend(alert(model, model.feed.recorded() - before));
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
-    for cluster in touched {
-        let differences = model.findings.counts_in(&cluster).differences();
-        model.feed.note(&cluster, model.now, differences);
-    }
+    sum_up(model, touched);
     effects.redraw |= any_clusters || matches!(model.screen(), crate::console::model::ScreenId::Fleet);
     effects
 }
@@ -106,12 +112,24 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .filter(|(id, held)| is_marked(held) || covered(id))
         .map(|(id, held)| (id.clone(), Arc::new(before.unmarked(id, held))))
         .collect();
+    let clusters: BTreeSet<ClusterName> = touched.iter().map(|(id, _)| id.cluster.clone()).collect();
     for (id, held) in touched {
         judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    sum_up(model, clusters);
     effects
+}
+
+/// Sums up clusters whose findings changed: their largest cause, and their number of differences.
+fn sum_up(model: &mut Model, clusters: BTreeSet<ClusterName>) {
+    let checks: Vec<CheckName> = model.checks.iter().map(|check| check.name).collect();
+    for cluster in clusters {
+        model.causes.renew(&cluster, &checks, &model.findings, &model.records.edits);
+        let differences = model.findings.counts_in(&cluster).differences();
+        model.feed.note(&cluster, model.now, differences);
+    }
 }
 
 /// Clusters without a complete first list: their findings are not news.
@@ -135,9 +153,12 @@ fn judged(
     }
     let class = model.fleet.class_of(&subject.cluster);
     let (id, before) = model.findings.put(subject, held.clone());
-    if is_news(&id, before.as_deref(), &held, model, arriving) {
-        news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
-        note(model, &id, before, Some(held.clone()));
+    model.expiry.put(&id, before.as_deref(), Some(&held));
+    model.groups.change(id.domain);
+    let arrival = arrival(model, &id, arriving);
+    if let Some(record) = model.records.judged(&id, before.as_deref(), &held, arrival, model.now) {
+        note(model, &id, before, Some(held.clone()), &record);
+        news(model, record);
     }
     if let Some(plan) = &mut model.plan {
         plan.revalidate(&id.to_string(), Some(&held));
@@ -153,12 +174,15 @@ fn judged(
     check.is_some_and(|check| check.put(&id, &held, class, findings, now))
 }
 
-fn gone(model: &mut Model, subject: &SubjectId) -> bool {
+fn gone(model: &mut Model, subject: &SubjectId, arriving: &BTreeSet<ClusterName>) -> bool {
     model.accepted.forget(subject);
     let Some((id, held)) = model.findings.remove(subject) else { return false };
-    if held.judgement.state != State::Match {
-        news(model, &id, None);
-        note(model, &id, Some(held.clone()), None);
+    model.expiry.put(&id, Some(&held), None);
+    model.groups.change(id.domain);
+    let arrival = arrival(model, &id, arriving);
+    if let Some(record) = model.records.gone(&id, &held, arrival, model.now) {
+        note(model, &id, Some(held.clone()), None, &record);
+        news(model, record);
     }
     if let Some(plan) = &mut model.plan {
         plan.revalidate(&id.to_string(), None);
@@ -167,37 +191,50 @@ fn gone(model: &mut Model, subject: &SubjectId) -> bool {
     check.is_some_and(|check| check.remove(&id))
 }
 
-/// Whether a change is news: a changed verdict, or a new difference in a cluster that was read before. The first list is
-/// not news.
-fn is_news(
-    id: &SubjectId,
-    before: Option<&CurrentJudgement>,
-    held: &CurrentJudgement,
-    model: &Model,
-    arriving: &BTreeSet<ClusterName>,
-) -> bool {
-    match before {
-        // Read for the first time, and a match: not news.
-        Some(before) if before.judgement.state == State::Unknown && held.judgement.state == State::Match => false,
-        Some(before) if before.judgement.state == State::Unknown && arriving.contains(&id.cluster) => false,
-        Some(before) => before.judgement.verdict != held.judgement.verdict,
-        None => {
-            let link = model.fleet.get(&id.cluster).map(|cluster| &cluster.link);
-            held.judgement.state != State::Match && matches!(link, Some(Link::Live { .. }))
+/// Whether the clusters that a subject is judged by have been read before.
+fn arrival(model: &Model, id: &SubjectId, arriving: &BTreeSet<ClusterName>) -> Arrival {
+    let own = model.fleet.get(&id.cluster);
+    let host = own.and_then(|cluster| cluster.hosted_by.as_ref()).map(|by| &by.cluster);
+    let seen_from = id.cloud.as_ref().and_then(|place| place.seen_from.as_ref()).map(|seen| &seen.cluster);
+    let is_live = own.is_some_and(|cluster| matches!(cluster.link, Link::Live { .. }));
+    let is_arriving = [Some(&id.cluster), host, seen_from].into_iter().flatten().any(|name| arriving.contains(name));
+    if is_live && !is_arriving { Arrival::Settled } else { Arrival::Arriving }
+}
+
+/// Takes in the link of a cluster, as far as it is known now.
+fn linked(model: &mut Model, name: &ClusterName) {
+    let Some(cluster) = model.fleet.get(name) else {
+        model.records.left(name);
+        return;
+    };
+    let unread = model.fleet.unread(cluster);
+    let lists = if unread.is_some() { ListsRead::Some } else { ListsRead::All };
+    let state = LinkState::of(&cluster.link, lists);
+    let why = match (&cluster.link, unread) {
+        (Link::Degraded { gap, .. } | Link::AuthExpired { gap, .. } | Link::Failed { gap }, _) => {
+            Some(gap.message.to_string())
         }
+        (_, Some(lists)) => Some(format!("{} of {} lists not read", lists.unread, lists.of)),
+        (_, None) => None,
+    };
+    if let Some(record) = model.records.linked(name, state, why.as_deref(), model.now) {
+        news(model, record);
     }
 }
 
-fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
-    let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let subject = format!("{} {place}{}", id.kind, shown_name(id));
-    model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
+/// A change is news, unless the link of its cluster says why it is not known any more.
+fn news(model: &mut Model, record: Arc<ChangeRecord>) {
+    let is_unknown = |change: &RecordedChange| matches!(change, RecordedChange::Finding { to: Some(to), .. } if to.state == State::Unknown);
+    let is_live = |cluster: &Cluster| matches!(cluster.link, Link::Live { .. });
+    if !is_unknown(&record.change) || model.fleet.get(&record.cluster).is_some_and(is_live) {
+        model.feed.push(record);
+    }
 }
 
 /// Adds a change of a finding to the timeline.
-fn note(model: &mut Model, subject: &Arc<SubjectId>, before: Held, after: Held) {
+fn note(model: &mut Model, subject: &Arc<SubjectId>, before: Held, after: Held, record: &Arc<ChangeRecord>) {
     let what = ChangedThing::Finding { subject: subject.clone(), before, after };
-    model.timeline.push(TimedChange { at: model.now, what });
+    model.timeline.push(TimedChange { at: model.now, what, record: Some(record.clone()) });
 }
 
 /// Adds a change of a connection to the timeline. Connecting for the first time is none.
@@ -208,7 +245,7 @@ fn note_link(model: &mut Model, name: &ClusterName, cluster: Option<&Cluster>) {
         return;
     }
     let what = ChangedThing::Link { before: Arc::new(before.clone()), after: Arc::new(after.clone()) };
-    model.timeline.push(TimedChange { at: model.now, what });
+    model.timeline.push(TimedChange { at: model.now, what, record: None });
 }
 
 /// Alerts the user if one of the latest news is a worse verdict, at most once per interval.
@@ -217,11 +254,13 @@ fn alert(model: &mut Model, fresh: usize) -> Option<TerminalRequest> {
     if model.alert == Alert::Off || model.focus == Focus::Here || !is_due {
         return None;
     }
-    let is_bad = |line: &&FeedLine| line.now.is_some_and(|(state, _)| state != State::Match);
+    let is_bad = |line: &&FeedLine| line.now().is_some_and(|now| now.state != State::Match);
     let bad: Vec<&FeedLine> = model.feed.lines().take(fresh).filter(is_bad).collect();
-    let (state_now, first) = bad.first().and_then(|line| Some((line.now?.1, *line)))?;
-    let others = if bad.len() > 1 { format!(", and {} more", bad.len() - 1) } else { String::new() };
-    let message = format!("{}: {} became {state_now}{others}", first.cluster, first.subject);
+    let (now, first) = bad.first().and_then(|line| Some((line.now()?, *line)))?;
+    let count: usize = bad.iter().map(|line| line.count).sum();
+    let others = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
+    let single = FeedLine { count: 1, ..first.clone() };
+    let message = format!("{}: {} became {}{others}", first.cluster(), single.subject(""), now.verdict);
     model.alerted = Some(model.now);
     Some(TerminalRequest::Alert(model.alert, Printable::line(&message)))
 }
@@ -261,7 +300,7 @@ mod tests {
     fn held(state: State) -> CurrentJudgement {
         let (codes, verdict) = (vec!["first"], state.as_str());
         let judgement = Judgement { state, verdict, codes, ownership_proofs: 0, until: None };
-        CurrentJudgement { judgement, since: now(), cells: Vec::new(), parent: None }
+        CurrentJudgement::new(judgement, now())
     }
 
     fn rule(finding: &str) -> AcceptRule {
@@ -329,7 +368,7 @@ mod tests {
         linked(&mut model, live.clone(), &["x", "y"], State::Match);
         assert_eq!(model.feed.lines().count(), 0, "the rest of the list");
         linked(&mut model, live, &["x"], State::Extra);
-        let news: Vec<&str> = model.feed.lines().map(|line| line.subject.as_str()).collect();
+        let news: Vec<String> = model.feed.lines().map(|line| line.subject("")).collect();
         assert_eq!(news, ["Secret x"]);
     }
 

@@ -23,7 +23,7 @@ pub fn copy(model: &mut Model) -> Effects {
         ScreenId::Plan => model.plan.as_ref().map(|sheet| line(sheet.plan.id.clone())),
         ScreenId::Activity => model.activity.cursor().map(|row| line(row.entry.plan.clone())),
         ScreenId::Object | ScreenId::Logs => Some(view::text_of(model)),
-        ScreenId::Timeline => None,
+        ScreenId::Expiry | ScreenId::Timeline => model.expiry.list.cursor().map(|id| line(id.subject.to_string())),
     };
     copied(model, text)
 }
@@ -56,7 +56,7 @@ pub fn copy_command(model: &mut Model) -> Effects {
         ScreenId::Activity => model.activity.cursor().map(|row| {
             ShellCommand::new("trueup history show").operand(trueup_core::engine::short_id(&row.entry.plan)).line()
         }),
-        ScreenId::Logs | ScreenId::Timeline => None,
+        ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => None,
     };
     copied(model, text)
 }

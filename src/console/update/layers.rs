@@ -109,7 +109,12 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
                 check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => {}
     }
     Effects::redraw()
 }

@@ -30,6 +30,10 @@ macro_rules! with_list {
                 let ($list, $rows) = $model.activity.list_and_rows();
                 $does;
             }
+            ScreenId::Expiry => {
+                let ($list, $rows) = (&mut $model.expiry.list, &$model.expiry.order);
+                $does;
+            }
             ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
         }
     };
@@ -89,7 +93,12 @@ pub fn pane(model: &mut Model, pane: Pane) -> Effects {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
         }
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
+        ScreenId::Fleet
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => {}
     }
     Effects::redraw()
 }
@@ -131,7 +140,7 @@ fn scrolls(model: &Model) -> bool {
     match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
         ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Timeline => false,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry | ScreenId::Timeline => false,
     }
 }
 
@@ -145,6 +154,7 @@ fn scroll_of(model: &mut Model) -> &mut usize {
             | ScreenId::Activity
             | ScreenId::Object
             | ScreenId::Logs
+            | ScreenId::Expiry
             | ScreenId::Timeline,
             _,
         ) => &mut model.scroll,

@@ -3,6 +3,7 @@
 //! Invariants: at a past moment nothing is planned, approved or accepted; changes of the fleet wait and are applied on the
 //! return to live.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::act::{go, say};
@@ -10,8 +11,8 @@ use super::data;
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
 use crate::console::model::{ChangedThing, Held, Model, Past, ScreenId};
-use trueup_core::engine::SubjectId;
-use trueup_core::world::Cluster;
+use trueup_core::engine::{CheckName, SubjectId};
+use trueup_core::world::{Cluster, ClusterName};
 
 /// Goes this many changes back or forward. Beyond the last one is live.
 pub fn step(model: &mut Model, by: isize) -> Effects {
@@ -39,13 +40,14 @@ pub fn live(model: &mut Model) -> Effects {
     let Some(Past { after: _, findings, clusters, waiting }) = model.timeline.past.take() else {
         return Effects::default();
     };
+    let touched = findings.keys().map(|subject| subject.cluster.clone()).collect();
     for (subject, held) in findings {
         show_finding(model, &subject, &held);
     }
     for cluster in clusters.into_values() {
         show_cluster(model, &cluster);
     }
-    restore_order(model);
+    restore_order(model, touched);
     let mut effects = data::take(model, waiting);
     effects.redraw = true;
     effects
@@ -108,26 +110,32 @@ fn go_to(model: &mut Model, after: usize) -> Effects {
             ChangedThing::Link { before: _, after } => show_cluster(model, &after),
         }
     }
+    let touched = past.findings.keys().map(|subject| subject.cluster.clone()).collect();
     model.timeline.past = Some(past);
-    restore_order(model);
+    restore_order(model, touched);
     Effects::redraw()
 }
 
 fn show_finding(model: &mut Model, subject: &Arc<SubjectId>, held: &Held) {
     let class = model.fleet.class_of(&subject.cluster);
     let now = model.now;
-    let Model { checks, findings, .. } = model;
+    model.groups.change(subject.domain);
+    let Model { checks, findings, expiry, .. } = model;
     let check = checks.iter_mut().find(|check| check.name == subject.domain);
     match held {
         Some(held) => {
-            let (id, _) = findings.put(subject.clone(), held.clone());
+            let (id, before) = findings.put(subject.clone(), held.clone());
+            expiry.put(&id, before.as_deref(), Some(held));
             if let Some(check) = check {
                 check.put(&id, held, class, findings, now);
             }
         }
         None => {
-            if let (Some((id, _)), Some(check)) = (findings.remove(subject), check) {
-                check.remove(&id);
+            if let Some((id, was)) = findings.remove(subject) {
+                expiry.put(&id, Some(&was), None);
+                if let Some(check) = check {
+                    check.remove(&id);
+                }
             }
         }
     }
@@ -137,8 +145,13 @@ fn show_cluster(model: &mut Model, cluster: &Cluster) {
     model.fleet.put(cluster.name.clone(), Some(cluster.clone()), model.now);
 }
 
-fn restore_order(model: &mut Model) {
+/// Restores orders and causes after rows were shown as they were.
+fn restore_order(model: &mut Model, clusters: BTreeSet<ClusterName>) {
     model.fleet.arrange();
+    let names: Vec<CheckName> = model.checks.iter().map(|check| check.name).collect();
+    for cluster in clusters {
+        model.causes.renew(&cluster, &names, &model.findings, &model.records.edits);
+    }
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
 }

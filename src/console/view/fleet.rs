@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::header::{Countdown, link_glyph, link_words};
+use super::news;
 use super::paint::{Painter, PaneFocus};
 use super::rows::{Row, table_look, with_margin};
 use super::states;
@@ -22,6 +23,8 @@ use trueup_core::world::{Cluster, ClusterSource, Link};
 
 /// Columns before the checks' own.
 const BEFORE: usize = 4;
+/// Entries of the news that are drawn.
+const NEWS_MAX: usize = 20;
 
 pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let (shown, total) = (model.fleet.rows().len(), model.fleet.total());
@@ -183,7 +186,7 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width, painter)).unwrap_or_default();
-    lines.extend(news(model, width, painter));
+    lines.extend(news::lines(model, width, painter).into_iter().take(NEWS_MAX));
     if lines.is_empty() {
         lines.push(Line::of("No changes since the console was opened.", Role::Muted));
     }
@@ -235,19 +238,4 @@ fn doctor(cluster: &Cluster) -> Printable {
             command.line()
         }
     }
-}
-
-fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
-    let zone = model.time_zone();
-    let line = |line: &crate::console::model::FeedLine| {
-        let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
-        let (word, role) = match line.now {
-            Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
-            None => ("removed".to_owned(), Role::Muted),
-        };
-        let space = width.saturating_sub(time.len() + 3 + word.len());
-        let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), space);
-        Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(format!(" {word}"), role)
-    };
-    model.feed.lines().take(20).map(line).collect()
 }

@@ -107,6 +107,8 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Timeline => timeline(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
         Scope::Logs => vec![Action::Down, Action::Up, Action::OpenPager, Action::Back],
+        Scope::Expiry if model.expiry.order.shown() == 0 => vec![Action::Back, Action::Help],
+        Scope::Expiry => vec![Action::Open, Action::Copy, Action::Back, Action::Help],
         Scope::Approval
         | Scope::Palette
         | Scope::Picker

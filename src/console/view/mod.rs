@@ -9,6 +9,7 @@ mod activity;
 mod approval;
 mod check;
 mod detail;
+mod expiry;
 mod fleet;
 mod fleet_table;
 mod frame;
@@ -16,6 +17,7 @@ mod header;
 mod help;
 mod hints;
 mod journal;
+mod news;
 mod object;
 mod paint;
 mod picker;
@@ -121,7 +123,7 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         ScreenId::Activity => activity::draw(model, layout, painter),
         ScreenId::Object => object::draw(model, layout.main, painter),
         ScreenId::Logs => object::draw_log(model, layout.main, painter),
-        ScreenId::Timeline => timeline::draw(model, layout, painter),
+        ScreenId::Expiry | ScreenId::Timeline => expiry::draw(model, layout.main, painter),
     }
 }
 
@@ -172,7 +174,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Timeline => Vec::new(),
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry | ScreenId::Timeline => Vec::new(),
     }
 }
 

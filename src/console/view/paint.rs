@@ -206,7 +206,7 @@ impl<'a> Painter<'a> {
     }
 
     /// A line whose longest piece lost its middle, if it does not fit.
-    fn shortened(&self, mut line: Line, width: usize) -> Line {
+    pub fn shortened(&self, mut line: Line, width: usize) -> Line {
         let over = self.line_width(&line).saturating_sub(width);
         let longest = line.0.iter_mut().max_by_key(|(text, _)| display_width(text, self.appearance.table_glyphs()));
         if let Some((text, _)) = longest.filter(|_| over > 0) {

@@ -14,13 +14,15 @@ use crate::console::model::{
 use crate::console::table::age;
 use crate::console::theme::Role;
 use trueup_checks::judgements::CurrentJudgement;
-use trueup_core::engine::SubjectId;
+use trueup_core::engine::{ChangeRecord, SubjectId};
 use trueup_core::world::Link;
 
 /// Widths of the columns before the object.
 const TIME: usize = 10;
 const CLUSTER: usize = 16;
 const CHANGE: usize = 22;
+/// Width of the field and its manager, where the screen is wide.
+const DETAIL: usize = 40;
 /// Narrower screens leave the namespace out.
 const NARROW: u16 = 100;
 
@@ -115,7 +117,9 @@ fn row(model: &Model, change: &TimedChange, mark: &str, cursor: &str, width: u16
             (after.name.as_str(), "link".to_owned(), links(&before.link, &after.link, painter))
         }
     };
-    let fixed = 3 + TIME + CLUSTER + CHANGE + 2;
+    let detail = change.record.as_ref().map_or(String::new(), |record| detail(record, painter.glyphs().arrow));
+    let for_detail = if width < NARROW || detail.is_empty() { 0 } else { DETAIL };
+    let fixed = 3 + TIME + CLUSTER + CHANGE + 2 + for_detail;
     let object = painter.shortened_name(&object, usize::from(width).saturating_sub(fixed));
     let pad = |text: &str, width: usize| format!("{text}{}", " ".repeat(width.saturating_sub(painter.width(text))));
     let name = painter.shortened_name(cluster, CLUSTER - 2);
@@ -123,7 +127,20 @@ fn row(model: &Model, change: &TimedChange, mark: &str, cursor: &str, width: u16
         .and(pad(&clock(model, change.at), TIME), Role::Muted)
         .and(pad(&name, CLUSTER), Role::Text)
         .and(pad(&object, usize::from(width).saturating_sub(fixed) + 2), Role::Text)
-        .joined(changed)
+        .joined(padded(changed, CHANGE, painter))
+        .and(painter.shortened_name(&detail, for_detail), Role::Muted)
+}
+
+/// `oidcProviders 3 → 1  by hypershift-cli`, with this arrow; empty where neither is known.
+fn detail(record: &ChangeRecord, arrow: &str) -> String {
+    let by = record.by().map(|by| format!("by {by}"));
+    [record.field(arrow), by].into_iter().flatten().collect::<Vec<_>>().join("  ")
+}
+
+/// The line, blank up to a width.
+fn padded(line: Line, width: usize, painter: &Painter<'_>) -> Line {
+    let blank = width.saturating_sub(painter.width(&line.plain()));
+    line.and(" ".repeat(blank), Role::Text)
 }
 
 /// `secret openshift-config/x`

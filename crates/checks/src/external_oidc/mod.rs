@@ -28,6 +28,7 @@ mod messages;
 mod names;
 mod oauth;
 mod observed;
+mod outline;
 mod pem;
 mod present;
 mod problem;
@@ -51,6 +52,8 @@ mod who;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use jiff::Timestamp;
+
 pub use check::{
     CaBundle, CandidateSpec, Checked, Inputs, Presence, Provenance, References, Verdict as SpecVerdict, check,
 };
@@ -70,6 +73,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::GuestUse;
 use crate::contract::{Probe, Touched};
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -158,6 +162,14 @@ impl CheckRules for ExternalOidc {
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
         present::cells(&ruled.subject.0, &ruled.subject.1)
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.subject.0, &ruled.subject.1, &ruled.ruling)
+    }
+
+    fn began(ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        outline::began(&ruled.subject.0, &ruled.subject.1, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

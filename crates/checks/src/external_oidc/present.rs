@@ -23,6 +23,7 @@ pub const WHO_FORM: &str = "who";
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "External OIDC",
     short: "OIDC",
+    plural: "objects",
     message: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
     columns: &[Column::fixed("WANTED", 18, 4)],
     verdict_width: 16,

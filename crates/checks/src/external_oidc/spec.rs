@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::fields::{UnknownField, unknown_fields};
 use trueup_core::world::shape::{object, objects, optional_object, optional_objects, or_default};
-use trueup_core::world::{Fact, Interner, Meta, Misfit, Obj, RawObject};
+use trueup_core::world::{Fact, Interner, Meta, Misfit, Obj, RawObject, TrackedField};
 
 /// `Authentication/cluster`.
 #[derive(Debug, PartialEq)]
@@ -340,7 +340,17 @@ impl Provider {
     }
 }
 
+/// The tracked field that names the providers.
+pub const PROVIDERS: &str = "oidcProviders";
+/// The tracked field that turns OIDC on and off.
+pub const TYPE: &str = "type";
+
 impl Fact for Authentication {
+    const TRACKED: &'static [TrackedField] = &[
+        TrackedField { name: PROVIDERS, path: &["spec", "oidcProviders"] },
+        TrackedField { name: TYPE, path: &["spec", "type"] },
+    ];
+
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         #[derive(Deserialize, Default)]
         #[serde(default)]

@@ -54,6 +54,10 @@ impl<'a> HostedContext<'a> {
         self.view.read(&bundles_id(&self.by.cluster, namespace)).sight(&Key::new(Some(namespace), name))
     }
 
+    pub fn view(&self) -> View<'a> {
+        self.view
+    }
+
     pub fn now(&self) -> Timestamp {
         self.view.now
     }

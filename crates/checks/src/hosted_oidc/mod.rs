@@ -16,6 +16,7 @@ mod judge;
 mod leftovers;
 mod messages;
 mod names;
+mod outline;
 mod ownership;
 mod present;
 mod refs;
@@ -32,6 +33,8 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use context::{CheckContext, Guests};
 pub use facts::AuthBlock;
 pub use hosted_cluster::{HostedContext, check_new};
@@ -40,6 +43,7 @@ pub use settings::{Copies, ENTRY, Settings};
 use subjects::ResolvedSubject;
 
 use crate::contract::Touched;
+use crate::outline::Outline;
 use crate::present::{CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -141,6 +145,14 @@ impl CheckRules for HostedOidc {
 
     fn remedy(ruled: &Ruled<'_, '_, Self>) -> Vec<ActionDraft> {
         remedy::of_subject(&ruled.contexts.check.settings, &ruled.id.name, &ruled.subject, &ruled.ruling)
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.contexts.check.settings, &ruled.id.name, &ruled.subject, &ruled.ruling)
+    }
+
+    fn began(ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        outline::began(&ruled.subject, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

@@ -9,6 +9,7 @@ use crate::present::{CheckDescription, Panel};
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Hosted OIDC",
     short: "Hosted",
+    plural: "copies",
     message: "copies of OIDC settings that HyperShift left in its guests",
     columns: &[],
     verdict_width: 16,

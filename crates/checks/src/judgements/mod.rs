@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{Cell, Check, Pass, Touched, TouchedNamespace};
-use trueup_core::engine::{CheckName, Judgement, SubjectId};
+use crate::{Cell, Check, Outline, Pass, Touched, TouchedNamespace};
+use trueup_core::engine::{CheckName, Judgement, State, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Completeness, View};
 
 /// A judgement, and since when it has been the same.
@@ -27,6 +27,56 @@ pub struct CurrentJudgement {
     pub cells: Vec<Cell>,
     /// What it hangs under.
     pub parent: Option<Arc<SubjectId>>,
+    pub began: Began,
+    /// What is wrong and what it follows from; nothing for most matches.
+    pub outline: Option<Arc<Outline>>,
+}
+
+/// When what a verdict says began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Began {
+    /// By the objects themselves: a condition, an expiry, the last write of the field that decides.
+    Recorded(Timestamp),
+    /// It was seen to change in this session.
+    Seen(Timestamp),
+    /// It was so when it was first looked at.
+    NotKnown,
+}
+
+impl Began {
+    pub fn at(self) -> Option<Timestamp> {
+        match self {
+            Self::Recorded(at) | Self::Seen(at) => Some(at),
+            Self::NotKnown => None,
+        }
+    }
+
+    /// What follows from what the objects say, and from the judgement before.
+    fn of(recorded: Option<Timestamp>, before: Option<&CurrentJudgement>, now: &Judgement, at: Timestamp) -> Self {
+        match (recorded, before) {
+            (Some(recorded), _) => Self::Recorded(recorded),
+            (None, Some(before)) if same_verdict(&before.judgement, now) => before.began,
+            // What was not known before may have been so for long.
+            (None, Some(before)) if before.judgement.state == State::Unknown => Self::NotKnown,
+            (None, Some(_)) => Self::Seen(at),
+            (None, None) => Self::NotKnown,
+        }
+    }
+}
+
+impl CurrentJudgement {
+    /// A judgement with nothing beside it.
+    pub fn new(judgement: Judgement, since: Timestamp) -> Self {
+        Self { judgement, since, cells: Vec::new(), parent: None, began: Began::NotKnown, outline: None }
+    }
+}
+
+/// What a check says of one subject.
+struct Judged {
+    judgement: Judgement,
+    cells: Vec<Cell>,
+    outline: Outline,
+    began: Option<Timestamp>,
 }
 
 /// What judging changed.
@@ -198,7 +248,12 @@ impl Judgements {
         news: &mut Vec<FindingChange>,
     ) {
         for subject in subjects {
-            let judged = pass.rule(&subject).map(|ruled| (ruled.judgement(), ruled.cells()));
+            let judged = pass.rule(&subject).map(|ruled| Judged {
+                judgement: ruled.judgement(),
+                cells: ruled.cells(),
+                outline: ruled.outline(),
+                began: ruled.began(),
+            });
             self.take(domain, subject, judged, view, news);
         }
     }
@@ -207,11 +262,11 @@ impl Judgements {
         &mut self,
         domain: &dyn Check,
         subject: SubjectId,
-        judged: Option<(Judgement, Vec<Cell>)>,
+        judged: Option<Judged>,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
     ) {
-        let Some((judgement, cells)) = judged else {
+        let Some(Judged { judgement, cells, outline, began }) = judged else {
             self.forget(&subject, news);
             return;
         };
@@ -220,7 +275,11 @@ impl Judgements {
         let since =
             before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
         let parent = domain.parent(&subject, view).map(Arc::new);
-        let held = CurrentJudgement { judgement, since, cells, parent };
+        let written = || outline.cause.as_ref().and_then(|cause| cause.written.as_ref()?.at());
+        let recorded = began.or_else(|| if judgement.state == State::Match { None } else { written() });
+        let began = Began::of(recorded, before, &judgement, view.now);
+        let outline = (!outline.is_empty()).then(|| Arc::new(outline));
+        let held = CurrentJudgement { judgement, since, cells, parent, began, outline };
         // A deadline that has passed already would wake the loop for ever.
         let until = held.judgement.until.filter(|until| *until > view.now);
         let until_before = before.and_then(|before| before.judgement.until);
@@ -279,4 +338,34 @@ fn last_looks(view: View<'_>) -> BTreeMap<ClusterName, Timestamp> {
 
 fn span(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + minute * 60).unwrap()
+    }
+
+    fn judgement(state: State) -> Judgement {
+        Judgement { state, verdict: state.as_str(), codes: Vec::new(), ownership_proofs: 0, until: None }
+    }
+
+    #[test]
+    fn a_verdict_began_with_its_event_or_when_it_was_seen_to_change() {
+        let before = |state, began| Some(CurrentJudgement { began, ..CurrentJudgement::new(judgement(state), at(0)) });
+        let known = Began::NotKnown;
+        let cases = [
+            ("by the object", Some(at(-9)), before(State::Match, known), Began::Recorded(at(-9))),
+            ("seen to change", None, before(State::Match, known), Began::Seen(at(5))),
+            ("still the same", None, before(State::Drift, Began::Seen(at(2))), Began::Seen(at(2))),
+            ("so at the first look", None, None, Began::NotKnown),
+            ("known for the first time", None, before(State::Unknown, known), Began::NotKnown),
+        ];
+        for (case, recorded, before, expected) in cases {
+            let began = Began::of(recorded, before.as_ref(), &judgement(State::Drift), at(5));
+            assert_eq!(began, expected, "case: {case}");
+        }
+    }
 }

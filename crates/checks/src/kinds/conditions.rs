@@ -1,5 +1,6 @@
 //! Status conditions, as most controllers write them.
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 /// One condition.
@@ -10,6 +11,8 @@ pub struct Condition {
     pub status: Option<String>,
     pub reason: Option<String>,
     pub message: Option<String>,
+    #[serde(rename = "lastTransitionTime")]
+    pub last_transition_time: Option<String>,
 }
 
 /// A condition that is not as it should be.
@@ -20,6 +23,8 @@ pub struct Complaint {
     pub message: Box<str>,
     /// The message alone, to look for names in it.
     pub text: Box<str>,
+    /// `lastTransitionTime`, where it can be read.
+    pub since: Option<Timestamp>,
 }
 
 impl Condition {
@@ -35,6 +40,7 @@ impl Condition {
         let (reason, message) =
             (self.reason.as_deref().unwrap_or_default(), self.message.as_deref().unwrap_or_default());
         let whole = format!("{}={} {reason}: {message}", self.name(), self.status());
-        Complaint { condition: self.name().into(), message: whole.into(), text: message.into() }
+        let since = self.last_transition_time.as_deref().and_then(|time| time.parse().ok());
+        Complaint { condition: self.name().into(), message: whole.into(), text: message.into(), since }
     }
 }

@@ -128,7 +128,7 @@ fn standing(credential: &Credential, clock: &mut Clock) -> Standing {
 }
 
 /// When a credential that ends then begins to be about to end.
-fn expiring_from(credential: &Credential, issued: Option<Timestamp>, until: Timestamp) -> Timestamp {
+pub fn expiring_from(credential: &Credential, issued: Option<Timestamp>, until: Timestamp) -> Timestamp {
     match credential {
         Credential::Token(Token::Eks(_)) => plus(until, -EKS_EXPIRING),
         Credential::Certificate(_) => plus(until, TICK - CERTIFICATE_EXPIRING),

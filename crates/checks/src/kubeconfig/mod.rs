@@ -17,6 +17,7 @@ mod interests;
 mod judge;
 mod messages;
 mod names;
+mod outline;
 mod own;
 mod owner;
 mod owner_repair;
@@ -38,6 +39,8 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use context::{CheckContext, FleetAddresses};
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use ruling::Ruling;
@@ -46,6 +49,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -156,6 +160,14 @@ impl CheckRules for Kubeconfigs {
             ResolvedSubject::Own(own) => present::cells_of(own.pair(), &ruled.ruling),
             ResolvedSubject::Collection { .. } => Vec::new(),
         }
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.subject, &ruled.ruling)
+    }
+
+    fn began(ruled: &Ruled<'_, '_, Self>) -> Option<Timestamp> {
+        outline::began(&ruled.subject, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

@@ -17,6 +17,7 @@ use trueup_core::engine::State;
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Kubeconfigs",
     short: "Kubecfg",
+    plural: "kubeconfigs",
     message: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
     columns: &[
         Column::fixed("LEFT", 16, 1),

@@ -20,6 +20,7 @@ mod labels;
 mod machine;
 mod messages;
 mod names;
+mod outline;
 mod present;
 mod probe;
 mod process_environment;
@@ -47,6 +48,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -147,6 +149,10 @@ impl CheckRules for MachineSetCapacity {
             ResolvedSubject::Pool(_) => present::cells(&ruled.ruling),
             ResolvedSubject::Collection { .. } => Vec::new(),
         }
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.id.cluster, &ruled.ruling)
     }
 
     fn probe(ruled: &Ruled<'_, '_, Self>) -> Option<Probe> {

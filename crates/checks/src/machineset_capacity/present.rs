@@ -21,6 +21,7 @@ use trueup_core::engine::State;
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Machine sets",
     short: "Sets",
+    plural: "machine sets",
     message: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
     columns: &[
         Column::fixed("TYPE", 12, 1),

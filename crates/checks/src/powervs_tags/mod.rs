@@ -18,6 +18,7 @@ mod judge;
 mod kind;
 mod messages;
 mod names;
+mod outline;
 mod present;
 mod proofs;
 mod provenance;
@@ -45,6 +46,7 @@ pub use settings::{ENTRY, Settings};
 use subjects::ResolvedSubject;
 
 use crate::contract::Touched;
+use crate::outline::Outline;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -148,6 +150,10 @@ impl CheckRules for PowerVsTags {
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
         present::cells(&ruled.contexts.fleet, &ruled.subject)
+    }
+
+    fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {
+        outline::of(&ruled.contexts.fleet, &ruled.subject, &ruled.ruling)
     }
 
     fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {

@@ -13,6 +13,7 @@ use crate::{Cell, CheckDescription, Column, Panel, Side};
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "PowerVS tags",
     short: "PowerVS",
+    plural: "resources",
     message: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
     columns: &[
         Column::fixed("SEEN FROM", 14, 1),

@@ -197,10 +197,16 @@ fn read_owner(message: Message<'_>) -> Read<RawOwner<'_>> {
 }
 
 fn read_managed(message: Message<'_>) -> Read<RawManagedEntry<'_>> {
-    let mut entry = RawManagedEntry { manager: "", subresource: "", fields: &[] };
+    let mut entry = RawManagedEntry { manager: "", subresource: "", second: None, fields: &[] };
     message.fields(|number, value| {
         match number {
             1 => entry.manager = value.text()?,
+            4 => value.message()?.fields(|number, value| {
+                if number == 1 {
+                    entry.second = Some(value.integer()?);
+                }
+                Ok(())
+            })?,
             7 => value.message()?.fields(|number, value| {
                 if number == 1 {
                     entry.fields = value.bytes()?;

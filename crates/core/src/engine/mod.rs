@@ -7,6 +7,7 @@
 //!
 //! - `admission`: what of a plan may be approved. `recheck`: judging an action again. `mark`: where a plan was made.
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: applies it. `undo`: the plan that reverses it.
+//! - `change_record`: what changed in a session, for news and the timeline.
 //! - [`text`]: text from outside, made fit to be printed.
 //! - `tombstones`: recent deletions, so that a reference to a deleted object is recognized.
 //! - `tag_writes`: recent changes of tags, which a search index may not have yet.
@@ -22,6 +23,7 @@ mod approve;
 mod build;
 mod canonical;
 mod change;
+mod change_record;
 pub mod executor;
 mod exit;
 mod fields;
@@ -67,6 +69,7 @@ pub use change::{
     ApplyChange, Change, ChangeError, ContentBackup, CopySource, Copying, CreateChange, ExportedKind, FieldChange,
     Labels, MetadataChange, ObjectBackup, OwnerReference, Remember, TagChange, UpdateChange, WrittenContent,
 };
+pub use change_record::{ChangeRecord, LinkState, LinkStates, ListsRead, RecordedChange, RecordedVerdict};
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CheckName, CloudPlace, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};

@@ -1,12 +1,17 @@
 //! What changed in the world between two looks, so that only what it touches is judged again.
 
+use std::sync::Arc;
+
 use super::ids::{ClusterName, Key};
 use super::interest::CollectionId;
+use super::object_edit::ObjectEdit;
 
 /// Changes in the order they were applied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     changes: Vec<Change>,
+    /// What of tracked fields changed with them.
+    edits: Vec<Arc<ObjectEdit>>,
 }
 
 /// One change.
@@ -42,18 +47,29 @@ impl ChangeSet {
         self.changes.iter()
     }
 
+    /// Adds what of tracked fields changed.
+    pub fn push_edit(&mut self, edit: ObjectEdit) {
+        self.edits.push(Arc::new(edit));
+    }
+
+    /// What of tracked fields changed, in the order it was applied.
+    pub fn edits(&self) -> &[Arc<ObjectEdit>] {
+        &self.edits
+    }
+
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
     pub fn extend(&mut self, other: Self) {
         self.changes.extend(other.changes);
+        self.edits.extend(other.edits);
     }
 }
 
 impl FromIterator<Change> for ChangeSet {
     fn from_iter<I: IntoIterator<Item = Change>>(changes: I) -> Self {
-        Self { changes: changes.into_iter().collect() }
+        Self { changes: changes.into_iter().collect(), edits: Vec::new() }
     }
 }
 

@@ -15,6 +15,12 @@ use super::fact::{Fact, FactBatch, Facts, Weighed};
 use super::ids::{Key, ResourceVersion};
 use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 use super::managed_by::ManagedBy;
+use super::object_edit::{KeyedEdit, compare};
+use super::tracked::Writer;
+
+/// Edits that one report may bring: a list after a long time without a connection may differ in everything, and causes
+/// are looked for among the latest few.
+const EDITS_MAX: usize = 1_000;
 
 /// Facts of one type by key, with the state of the list they came from.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub struct Collection<F> {
     index: BTreeMap<Box<str>, BTreeSet<Key>>,
     /// Values of the index whose objects changed since they were last taken.
     reindexed: BTreeSet<Box<str>>,
+    /// Edits of tracked fields since they were last taken.
+    edits: Vec<KeyedEdit>,
     /// Bytes that the items count for.
     bytes: u64,
     /// How many items another tool manages.
@@ -56,6 +64,16 @@ impl Delta {
             Self::Listed { facts, .. } | Self::Begun { facts, .. } | Self::Seen { facts, .. } => facts.bytes(),
             Self::Changed { facts, removed, .. } => facts.bytes() + keys_bytes(removed),
             Self::Confirmed { .. } | Self::Lost { .. } => 0,
+        }
+    }
+}
+
+impl Delta {
+    /// When the server answered; nothing where it did not.
+    pub fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Listed { at, .. } | Self::Changed { at, .. } | Self::Confirmed { at, .. } => Some(*at),
+            Self::Begun { .. } | Self::Seen { .. } | Self::Lost { .. } => None,
         }
     }
 }
@@ -95,7 +113,7 @@ impl<F> Default for Collection<F> {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
         let (items, index, reindexed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         let completeness = Completeness::Unknown { gap };
-        Self { items, index, reindexed, bytes: 0, marked: 0, completeness, high_water: None }
+        Self { items, index, reindexed, edits: Vec::new(), bytes: 0, marked: 0, completeness, high_water: None }
     }
 }
 
@@ -109,6 +127,12 @@ impl<F: Fact> Collection<F> {
             }
             (None, Completeness::Partial { gap } | Completeness::Unknown { gap }) => Observation::Unknown(gap.clone()),
         }
+    }
+
+    /// The field manager that wrote a tracked field last.
+    pub fn writer(&self, key: &Key, field: &str) -> Option<&Writer> {
+        let place = F::TRACKED.iter().position(|tracked| tracked.name == field)?;
+        self.items.get(key)?.tracked.as_ref()?.fields[place].1.as_ref()
     }
 
     /// All facts in key order.
@@ -140,6 +164,7 @@ impl<F: Fact> Collection<F> {
     }
 
     fn replace(&mut self, facts: Vec<(Key, Weighed<F>)>, completeness: Completeness) -> Applied {
+        let was_complete = self.completeness.is_complete();
         let before = std::mem::take(&mut self.items);
         self.items = facts.into_iter().collect();
         self.index.clear();
@@ -160,6 +185,11 @@ impl<F: Fact> Collection<F> {
         for key in &keys {
             let held = [before.get(key), self.items.get(key)].into_iter().flatten();
             self.reindexed.extend(held.filter_map(|weighed| weighed.fact.index()).map(Into::into));
+            let (was, is) = (before.get(key), self.items.get(key));
+            // What appears in, or is missing from, a list that was not complete is no edit.
+            if (was_complete && completeness.is_complete()) || (was.is_some() && is.is_some()) {
+                note_edit(&mut self.edits, key, was, is);
+            }
         }
         let standing = self.stand(completeness);
         Applied::changed(keys, standing)
@@ -172,6 +202,7 @@ impl<F: Fact> Collection<F> {
                 self.bytes += u64::from(weighed.bytes);
                 self.marked += usize::from(weighed.managed_by.is_some());
                 let before = self.items.remove(&key);
+                note_edit(&mut self.edits, &key, before.as_ref(), Some(&weighed));
                 self.uncount(&key, before);
                 insert(&mut self.index, &key, &weighed.fact);
                 self.reindexed.extend(weighed.fact.index().map(Into::into));
@@ -182,6 +213,7 @@ impl<F: Fact> Collection<F> {
         for key in removed {
             let before = self.items.remove(&key);
             let was_held = before.is_some();
+            note_edit(&mut self.edits, &key, before.as_ref(), None);
             self.uncount(&key, before);
             if was_held {
                 keys.push(key);
@@ -191,7 +223,7 @@ impl<F: Fact> Collection<F> {
     }
 
     fn uncount(&mut self, key: &Key, before: Option<Weighed<F>>) {
-        if let Some(Weighed { fact, managed_by, bytes }) = before {
+        if let Some(Weighed { fact, managed_by, tracked: _, bytes }) = before {
             remove(&mut self.index, key, &fact);
             self.reindexed.extend(fact.index().map(Into::into));
             self.bytes -= u64::from(bytes);
@@ -219,6 +251,14 @@ impl<F: Fact> Collection<F> {
         let seen = self.high_water.as_ref().filter(|seen| offered.is_older_than(seen))?;
         Some(Applied::RefusedOlder { offered: offered.clone(), seen: seen.clone() })
     }
+}
+
+/// Notes what an object's tracked fields differ in.
+fn note_edit<F: Fact>(edits: &mut Vec<KeyedEdit>, key: &Key, was: Option<&Weighed<F>>, is: Option<&Weighed<F>>) {
+    if F::TRACKED.is_empty() || edits.len() >= EDITS_MAX {
+        return;
+    }
+    compare(key, F::TRACKED, was.and_then(Weighed::tracked), is.and_then(Weighed::tracked), edits);
 }
 
 fn insert<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
@@ -256,6 +296,8 @@ pub trait AnyCollection: Any + Send + Sync {
     fn bytes(&self) -> u64;
     /// Values of [`Fact::index`] whose objects changed since this was last called.
     fn take_reindexed(&mut self) -> BTreeSet<Box<str>>;
+    /// Edits of tracked fields since this was last called.
+    fn take_edits(&mut self) -> Vec<KeyedEdit>;
     /// Every value of [`Fact::index`].
     fn values(&self) -> Vec<Box<str>>;
     /// Whether an object has this value.
@@ -323,6 +365,10 @@ impl<F: Fact> AnyCollection for Collection<F> {
 
     fn take_reindexed(&mut self) -> BTreeSet<Box<str>> {
         std::mem::take(&mut self.reindexed)
+    }
+
+    fn take_edits(&mut self) -> Vec<KeyedEdit> {
+        std::mem::take(&mut self.edits)
     }
 
     fn values(&self) -> Vec<Box<str>> {

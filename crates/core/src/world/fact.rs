@@ -12,6 +12,7 @@ use super::ids::Key;
 use super::managed_by::ManagedBy;
 use super::meta::Pairs;
 use super::raw::{Misfit, RawObject};
+use super::tracked::{Tracked, TrackedField};
 
 /// What a domain keeps of one object.
 pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
@@ -20,6 +21,9 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
 
     /// Keys of a Secret's `data` whose value the projection looks at. What it makes of them may hold nothing secret.
     const REDUCED_KEYS: &'static [&'static str] = &[];
+
+    /// Fields whose changes are named, with the field manager that wrote them.
+    const TRACKED: &'static [TrackedField] = &[];
 
     /// What facts of this type are looked up by beside their key; nothing for a fact that is not.
     fn index(&self) -> Option<&str> {
@@ -190,6 +194,8 @@ pub(super) struct Weighed<F> {
     pub fact: F,
     /// Boxed, because few objects have one.
     pub managed_by: Option<Box<ManagedBy>>,
+    /// Boxed, because few facts track fields.
+    pub tracked: Option<Box<Tracked>>,
     pub bytes: u32,
 }
 
@@ -197,7 +203,11 @@ impl<F> Weighed<F> {
     /// A fact made of this much text.
     pub fn new(fact: F, text_len: usize) -> Self {
         let bytes = u32::try_from(size_of::<(Key, Self)>() + text_len).unwrap_or(u32::MAX);
-        Self { fact, managed_by: None, bytes }
+        Self { fact, managed_by: None, tracked: None, bytes }
+    }
+
+    pub fn tracked(&self) -> Option<&Tracked> {
+        self.tracked.as_deref()
     }
 
     /// Whether judgements by this one are judgements by the other.
@@ -218,7 +228,9 @@ impl<F: Fact> FactBatch for Facts<F> {
         };
         let key = Key { namespace, name: super::ids::ObjectName::new(raw.meta.name.as_ref()) };
         let managed_by = ManagedBy::of(raw).map(Box::new);
-        self.0.push((key, Weighed { managed_by, ..Weighed::new(fact, raw.text_len()) }));
+        let tracked = Tracked::of(raw, F::TRACKED, pool);
+        let text_len = raw.text_len() + tracked.as_ref().map_or(0, |tracked| tracked.bytes());
+        self.0.push((key, Weighed { managed_by, tracked, ..Weighed::new(fact, text_len) }));
         Ok(())
     }
 

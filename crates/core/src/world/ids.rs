@@ -226,7 +226,7 @@ impl Resource {
 }
 
 /// Where an object lives inside one collection.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Key {
     pub namespace: Option<Namespace>,
     pub name: ObjectName,

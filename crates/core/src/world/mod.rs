@@ -20,8 +20,10 @@ mod known;
 mod managed_by;
 mod members;
 mod meta;
+mod object_edit;
 mod raw;
 pub mod shape;
+mod tracked;
 mod view;
 
 pub use change::{Change, ChangeSet, What};
@@ -37,8 +39,10 @@ pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting
 pub use managed_by::{FieldPath, ManagedBy, ManagingTool, patched_paths};
 pub use members::{Declaration, MemberRule, MemberSet, MissingMember, NotRead};
 pub use meta::{DeletionState, Meta, Owners, Pairs, RESTORED_FROM, Restoration, find};
+pub use object_edit::{EditedPart, KeyedEdit, ObjectEdit};
 pub use raw::{
     DataEntry, Digest, Misfit, RawField, RawManagedEntry, RawManagedFields, RawMeta, RawObject, RawOwner, SecretBytes,
 };
 pub use shape::Obj;
+pub use tracked::{FieldValue, TrackedField, Writer};
 pub use view::{Reading, View, World};

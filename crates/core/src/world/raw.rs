@@ -1,7 +1,8 @@
 //! One object as it came over the wire, borrowed from the buffer it was read into, for a projection to pick from.
 //!
 //! Invariants:
-//! - the last-applied annotation is not in it, and `managedFields` is there undecoded, for [`super::ManagedBy`] alone;
+//! - the last-applied annotation is not in it, and `managedFields` is there undecoded, for [`super::ManagedBy`] and
+//!   [`super::TrackedField`] alone;
 //! - of a Secret it holds key names, lengths and keyed digests: [`RawObject::field`] has no `data` to give. The value of
 //!   a key is there only while the object is projected, when a fact names the key in
 //!   [`REDUCED_KEYS`](super::Fact::REDUCED_KEYS), and is wiped with it.
@@ -50,7 +51,7 @@ pub struct RawMeta<'a> {
     pub annotations: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     pub owners: Vec<RawOwner<'a>>,
     pub finalizers: Vec<Cow<'a, str>>,
-    /// `managedFields`, which is read only where another tool manages the object.
+    /// `managedFields`, which is read only where another tool manages the object or a fact tracks fields.
     pub managed_fields: Option<RawManagedFields<'a>>,
 }
 
@@ -68,6 +69,8 @@ pub enum RawManagedFields<'a> {
 pub struct RawManagedEntry<'a> {
     pub manager: &'a str,
     pub subresource: &'a str,
+    /// When it wrote last, in seconds since 1970.
+    pub second: Option<i64>,
     /// `fieldsV1`: JSON in either encoding.
     pub fields: &'a [u8],
 }

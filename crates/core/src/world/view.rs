@@ -15,6 +15,7 @@ use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
 use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
 use super::managed_by::{ManagedBy, MarkedCollections};
+use super::tracked::Writer;
 
 /// All that is known of the fleet.
 #[derive(Default)]
@@ -151,7 +152,12 @@ impl World {
             return (Applied::Unchanged, changes);
         };
         let bytes = shelf.bytes();
+        let seen = delta.at();
         let applied = shelf.apply(delta);
+        // What comes without a moment is no answer of the server, and no edit.
+        for (edit, seen) in shelf.take_edits().into_iter().filter_map(|edit| Some((edit, seen?))) {
+            changes.push_edit(edit.placed(&id.cluster, id.resource.kind, seen));
+        }
         let (bytes_now, is_marked) = (shelf.bytes(), shelf.is_marked());
         let values = self.facts.update(id, fact.type_id(), shelf.as_mut());
         self.count(&id.cluster, bytes, bytes_now);
@@ -320,6 +326,11 @@ impl<'a, F: Fact> Reading<'a, F> {
     pub fn indexed(&self, value: &str) -> impl Iterator<Item = (&'a Key, &'a F)> + use<'a, F> {
         let found: Vec<_> = self.collection.into_iter().flat_map(|collection| collection.indexed(value)).collect();
         found.into_iter()
+    }
+
+    /// The field manager that wrote a tracked field last.
+    pub fn writer(&self, key: &Key, field: &str) -> Option<&'a Writer> {
+        self.collection?.writer(key, field)
     }
 
     pub fn is_complete(&self) -> bool {

@@ -30,7 +30,7 @@ use zeroize::Zeroizing;
 
 use super::change_watcher::ChangeWatcher;
 use super::connector::{Connector, LinkError};
-use super::kubeconfig::{Kubeconfig, KubeconfigError, Places, Selection};
+use super::kubeconfig::{Kubeconfig, KubeconfigError, Places, Selection, Trust};
 use super::transport::{Clock, Connection, ServerClock, TlsTrust};
 
 /// Where the contexts are listed: the kind `Context` of the group `local.trueup`.
@@ -118,7 +118,11 @@ impl Own {
     fn read_list(&self) -> Result<Zeroizing<Vec<u8>>, KubeconfigError> {
         let kubeconfig = Kubeconfig::read(&self.places)?;
         let version = (self.clock)().to_string();
-        let contexts = kubeconfig.select(&self.selection)?;
+        let contexts = match kubeconfig.trust() {
+            Trust::UsersOwn => kubeconfig.select(&self.selection)?,
+            // The kubelet renews what the pod has.
+            Trust::Pod | Trust::FromSecret => Vec::new(),
+        };
         let items: Vec<Value> = contexts.iter().map(|context| object(&kubeconfig, context, &version)).collect();
         let list = json!({
             "apiVersion": "local.trueup/v1", "kind": "ContextList",

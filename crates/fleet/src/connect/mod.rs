@@ -36,8 +36,8 @@ pub use exec::{Credential, ExecError, on_terminal as plugin_on_terminal, read as
 pub(crate) use guest::is_object_name;
 pub use guest::{GuestConnector, GuestError, GuestSecrets, GuestSetup, SecretRead};
 pub use kubeconfig::{
-    Access, Bearer, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError, NeedsTerminal, Part, Places,
-    Selection, Trust,
+    Access, Bearer, ExecSpec, ExecVersion, IN_CLUSTER, Impersonation, Kubeconfig, KubeconfigError, NeedsTerminal, Part,
+    Places, PodAccount, Selection, Trust,
 };
 pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;

@@ -99,6 +99,9 @@ impl Live {
         let relisted: BTreeSet<&ClusterName> =
             changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).collect();
         self.note_lists(relisted.into_iter(), &mut update);
+        update.edits = changes.edits().to_vec();
+        update.arrived =
+            changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).cloned().collect();
         let view = self.world.view(self.ports.clock.now());
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));

@@ -348,6 +348,7 @@ impl Live {
             clusters: self.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect(),
             clocks: self.shown_clocks(),
             lists: self.shown_lists(),
+            ..Update::default()
         }
     }
 

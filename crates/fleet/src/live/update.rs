@@ -1,6 +1,6 @@
 //! The updates the loop sends, and the commands it takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::lists::UnreadLists;
 use super::session::Live;
 use trueup_checks::judgements::{CurrentJudgement, FindingChange};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{ClockSkew, Cluster, ClusterName, CollectionId};
+use trueup_core::world::{ClockSkew, Cluster, ClusterName, CollectionId, ObjectEdit};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -21,7 +21,16 @@ pub struct Update {
     pub clocks: BTreeMap<ClusterName, Option<ClockSkew>>,
     /// Lists of live clusters that could not be read; nothing means that all were.
     pub lists: BTreeMap<ClusterName, Option<UnreadLists>>,
+    /// What of tracked fields changed, the latest last.
+    #[serde(default)]
+    pub edits: Vec<Arc<ObjectEdit>>,
+    /// Clusters of which a list became complete: what is found there now may have been so for long.
+    #[serde(default)]
+    pub arrived: BTreeSet<ClusterName>,
 }
+
+/// Edits kept for a slow reader: causes are looked for among the latest.
+const EDITS_MAX: usize = 1_000;
 
 /// Findings as a list of pairs: a subject is no text, and only texts are keys in JSON.
 mod pairs {
@@ -85,16 +94,21 @@ impl Update {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.findings.is_empty() && self.clusters.is_empty() && self.clocks.is_empty() && self.lists.is_empty()
+        let Self { findings, clusters, clocks, lists, edits, arrived: _ } = self;
+        findings.is_empty() && clusters.is_empty() && clocks.is_empty() && lists.is_empty() && edits.is_empty()
     }
 
     /// Adds a later update.
     pub fn merge(&mut self, later: Self) {
-        let Self { findings, clusters, clocks, lists } = later;
+        let Self { findings, clusters, clocks, lists, edits, arrived } = later;
         self.findings.extend(findings);
         self.clusters.extend(clusters);
         self.clocks.extend(clocks);
         self.lists.extend(lists);
+        self.edits.extend(edits);
+        let dropped = self.edits.len().saturating_sub(EDITS_MAX);
+        self.edits.drain(..dropped);
+        self.arrived.extend(arrived);
     }
 
     pub(super) fn note(&mut self, changes: Vec<FindingChange>) {

@@ -66,7 +66,7 @@ pub use faults::{Fault, FaultAction, Faults, GroupFault, Matcher};
 pub use kinds::{GroupResource, ResourceKind, Scope};
 pub use rbac::{Access, Rbac, Rule};
 pub use request::{Identity, Query, Request, Verb};
-pub use seed::SeedError;
+pub use seed::{SEEDER, SeedError};
 pub use status::Status;
 pub use watch::{WatchId, WatchPoll};
 

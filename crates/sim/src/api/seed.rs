@@ -20,6 +20,9 @@ use super::meta;
 use super::shape::Shape;
 use super::store;
 
+/// The field manager of objects that are there from the beginning.
+pub const SEEDER: &str = "seed";
+
 /// Why an object could not be seeded.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
@@ -33,7 +36,12 @@ pub enum SeedError {
 
 impl Server {
     /// Writes an object, replacing an object of the same name. Returns the stored object.
-    pub fn seed(&mut self, now: Timestamp, mut object: Value) -> Result<Value, SeedError> {
+    pub fn seed(&mut self, now: Timestamp, object: Value) -> Result<Value, SeedError> {
+        self.seed_as(SEEDER, now, object)
+    }
+
+    /// The same by this field manager.
+    fn seed_as(&mut self, manager: &str, now: Timestamp, mut object: Value) -> Result<Value, SeedError> {
         let served = self.served_kind(&object)?;
         content::settle(&served.kind, &mut object).map_err(SeedError::Malformed)?;
         let namespace = self.home_of(&served, &mut object, now)?;
@@ -59,7 +67,7 @@ impl Server {
         if served.kind.rules.content == Content::Definition {
             self.serve_definition(&mut object, &meta::api_time(now));
         }
-        let managed = self.seed_owner(&served, before.as_deref(), &mut object, now);
+        let managed = self.seed_owner(&served, before.as_deref(), &mut object, (manager, now));
         managed.write_into(&mut object);
         Ok(self.store.put(served.collection, key.into(), object, managed).value.clone())
     }
@@ -73,11 +81,22 @@ impl Server {
         key: &str,
         change: impl FnOnce(&mut Value),
     ) -> Result<Value, SeedError> {
+        self.edit_as(SEEDER, now, (api_version, kind, key), change)
+    }
+
+    /// The same by this field manager.
+    pub fn edit_as(
+        &mut self,
+        manager: &str,
+        now: Timestamp,
+        (api_version, kind, key): (&str, &str, &str),
+        change: impl FnOnce(&mut Value),
+    ) -> Result<Value, SeedError> {
         let mut object = self.object(api_version, kind, key)?;
         change(&mut object);
         meta::of_mut(&mut object).remove("managedFields");
         meta::set_generation(&mut object, 0);
-        self.seed(now, object)
+        self.seed_as(manager, now, object)
     }
 
     /// Returns an object as it is stored; nothing when there is none. `key` as for [`Self::object`].
@@ -146,7 +165,7 @@ impl Server {
         served: &Served,
         before: Option<&store::Stored>,
         object: &mut Value,
-        now: Timestamp,
+        (manager, now): (&str, Timestamp),
     ) -> Managed {
         if let Some(given) = meta::of_mut(object).remove("managedFields").as_ref().and_then(Managed::from_json) {
             return given;
@@ -156,7 +175,7 @@ impl Server {
         let base = before.map_or(&nothing, |before| &before.value);
         let changes = managed::changes(base, object, Shape::of(&served.kind), &super::fields::FieldSet::default());
         let writer = Writer {
-            manager: "seed".into(),
+            manager: manager.into(),
             api_version: served.kind.api_version(),
             subresource: String::new(),
             time: meta::api_time(now),

@@ -9,6 +9,7 @@ use super::kinds::{CONFIG, HYPERSHIFT};
 use super::objects::CLUSTERS;
 use super::provider::CopyKind;
 use crate::SimCluster;
+use crate::api::SEEDER;
 
 /// A guest and its management cluster.
 #[derive(Debug, Clone)]
@@ -116,6 +117,11 @@ impl<'s> ObjectHandle<'s> {
 
     /// Changes the object if it exists and returns what happened.
     pub fn edit(&self, at: Timestamp, change: impl FnOnce(&mut Value)) -> Edited {
+        self.edit_as(SEEDER, at, change)
+    }
+
+    /// The same by this field manager.
+    pub fn edit_as(&self, manager: &str, at: Timestamp, change: impl FnOnce(&mut Value)) -> Edited {
         self.sim.with(|server, _| {
             let Ok(before) = server.object(self.api_version, self.kind, &self.key) else { return Edited::Absent };
             let mut after = before.clone();
@@ -123,7 +129,8 @@ impl<'s> ObjectHandle<'s> {
             if after == before {
                 return Edited::Same;
             }
-            match server.edit(at, self.api_version, self.kind, &self.key, |held| *held = after) {
+            let place = (self.api_version, self.kind, self.key.as_str());
+            match server.edit_as(manager, at, place, |held| *held = after) {
                 Ok(_) => Edited::Changed,
                 Err(_) => Edited::Absent,
             }

@@ -8,13 +8,15 @@ use super::objects::{self, CLUSTERS, field_mut};
 use super::provider::{Authentication, CopyKind, references};
 use super::seeded_rng::SeededRng;
 
+/// The field manager of the users' tool.
+const USER: &str = "hypershift-cli";
 /// Length of a client secret; common providers use the same.
 const SECRET_LENGTH: usize = 40;
 
 /// Sets the authentication of a guest.
 pub fn set_authentication(guest: &Guest, authentication: &Authentication, at: Timestamp) {
     let wanted = authentication.spec();
-    guest.hosted_cluster().edit(at, |cluster| {
+    guest.hosted_cluster().edit_as(USER, at, |cluster| {
         let configuration = field_mut(cluster, &["spec", "configuration"]);
         match (wanted.is_null(), configuration.as_object_mut()) {
             (true, Some(fields)) => drop(fields.remove("authentication")),
@@ -37,7 +39,7 @@ pub fn create_sources(guest: &Guest, authentication: &Authentication, rng: &mut 
 pub fn rotate(guest: &Guest, kind: CopyKind, name: &str, rng: &mut SeededRng, at: Timestamp) {
     let value = source_value(kind, name, rng, at);
     let rotated = objects::one_key(kind, CLUSTERS, name, kind.key(), &value);
-    guest.outside(kind, CLUSTERS, name).edit(at, |source| source["data"] = rotated["data"].clone());
+    guest.outside(kind, CLUSTERS, name).edit_as(USER, at, |source| source["data"] = rotated["data"].clone());
 }
 
 fn source_value(kind: CopyKind, name: &str, rng: &mut SeededRng, at: Timestamp) -> String {

@@ -18,6 +18,9 @@ use super::seeded_rng::SeededRng;
 use super::{kinds, objects};
 use crate::SimCluster;
 
+/// The field managers of the source and of the target.
+const PROVIDER: &str = "provider-terraform";
+const COPIER: &str = "eks-copier";
 /// Ticks between two renewals: provider-terraform reconciles every ten minutes.
 const RENEWAL_TICKS: u64 = 600;
 /// Ticks between two reconciliations of the controller.
@@ -184,7 +187,7 @@ impl Workload {
             let at = self.sim.now();
             let text = self.access.kubeconfig(&mut self.rng, at);
             let renewed = eks::source(&self.access, &text);
-            eks::handle(&self.sim, &renewed).edit(at, |source| source["data"] = renewed["data"].clone());
+            eks::handle(&self.sim, &renewed).edit_as(PROVIDER, at, |source| source["data"] = renewed["data"].clone());
         }
         if self.controller == Operator::Working && tick.is_multiple_of(COPY_TICKS) {
             self.copy();
@@ -197,7 +200,7 @@ impl Workload {
         let value = source["data"]["kubeconfig"].clone();
         let target = eks::target(&self.access, "", "");
         eks::handle(&self.sim, &target)
-            .edit(self.sim.now(), |held: &mut Value| *objects::field_mut(held, &["data", "value"]) = value);
+            .edit_as(COPIER, self.sim.now(), |held: &mut Value| *objects::field_mut(held, &["data", "value"]) = value);
     }
 }
 

@@ -53,3 +53,32 @@ fn the_list_shows_what_is_left_and_the_soonest_of_a_state_first() {
         assert!(screen.contains("LEFT") && screen.contains("expired"), "{screen}");
     }
 }
+
+/// The journey "expiring kubeconfigs": which credential ends next, and what is wrong with it, by keys alone.
+#[test]
+fn credentials_are_listed_by_when_they_end_and_enter_opens_the_finding() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut console = Console::open(&fleet());
+        console.keys("g x");
+        let screen = console.screen((width, height));
+        insta::assert_snapshot!(format!("expiry_{width}x{height}"), screen);
+        console.keys("enter");
+        let screen = console.screen((width, height));
+        let row = screen.lines().find(|line| line.contains('▸')).unwrap_or_default();
+        assert!(row.contains("Secret guest-ad") && row.contains("expired 2d ago"), "{screen}");
+        console.keys("g x G y");
+        console.keys("esc");
+        let screen = console.screen((width, height));
+        assert!(screen.contains("Kubeconfigs"), "{screen}");
+    }
+}
+
+#[test]
+fn the_runway_reads_the_same_in_ascii() {
+    let mut console = Console::open(&fleet());
+    console.console.model.signs = crate::console::theme::GlyphSet::Plain;
+    console.keys("g x");
+    let screen = console.screen((120, 40));
+    assert!(screen.is_ascii(), "{screen}");
+    assert!(screen.contains("====") && screen.contains(" ago"), "{screen}");
+}

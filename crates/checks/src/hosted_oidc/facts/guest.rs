@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::refs::{self, Refs};
 use super::wanted::{Client, Wanted, component, wanted};
 use crate::kinds::items;
-use trueup_core::world::{Fact, Interner, Misfit, Obj, RawObject, ResourceVersion};
+use trueup_core::world::{Fact, Interner, Misfit, Obj, RawObject, ResourceVersion, TrackedField};
 
 /// A guest's `Authentication/cluster`.
 #[derive(Debug, PartialEq)]
@@ -59,6 +59,11 @@ struct CurrentWire {
 }
 
 impl Fact for Authentication {
+    const TRACKED: &'static [TrackedField] = &[
+        TrackedField { name: "oidcProviders", path: &["spec", "oidcProviders"] },
+        TrackedField { name: "type", path: &["spec", "type"] },
+    ];
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let spec: Value = raw.field("spec")?;
         let Obj(status): Obj<AuthenticationStatus> = raw.field("status")?;

@@ -10,7 +10,9 @@ use super::wanted::{Wanted, wanted};
 use crate::external_oidc::{AuthSpec, CandidateSpec, ClientStatus, Provenance, unknown_fields};
 use crate::kinds::{Complaint, Condition};
 use trueup_core::world::shape::objects;
-use trueup_core::world::{DeletionState, Fact, Interner, Misfit, Obj, RawMeta, RawObject, ResourceVersion, Uid};
+use trueup_core::world::{
+    DeletionState, Fact, Interner, Misfit, Obj, RawMeta, RawObject, ResourceVersion, TrackedField, Uid,
+};
 
 /// What HostedCluster and HostedControlPlane have in common.
 #[derive(Debug, PartialEq)]
@@ -268,7 +270,18 @@ fn collect_names(value: &Value, names: &mut Vec<Box<str>>) {
     }
 }
 
+/// What of a HostedCluster or HostedControlPlane decides about copies.
+const TRACKED: &[TrackedField] = &[
+    TrackedField { name: PROVIDERS, path: &["spec", "configuration", "authentication", "oidcProviders"] },
+    TrackedField { name: "type", path: &["spec", "configuration", "authentication", "type"] },
+    TrackedField { name: "pausedUntil", path: &["spec", "pausedUntil"] },
+];
+/// The tracked field that names the copies.
+pub const PROVIDERS: &str = "oidcProviders";
+
 impl Fact for HostedCluster {
+    const TRACKED: &'static [TrackedField] = TRACKED;
+
     /// Its infraID: how a guest that is known only by its topology finds it.
     fn index(&self) -> Option<&str> {
         Some(&*self.hosted.infra_id).filter(|id| !id.is_empty())
@@ -292,6 +305,8 @@ impl Fact for HostedCluster {
 }
 
 impl Fact for ControlPlane {
+    const TRACKED: &'static [TrackedField] = TRACKED;
+
     /// The HostedCluster that it says it belongs to.
     fn index(&self) -> Option<&str> {
         Some(&*self.belongs_to).filter(|owner| !owner.is_empty())

@@ -12,5 +12,5 @@ pub use crate::kinds::{Bundle, BundleOwner, Infrastructure};
 pub use copies::{Copy, Origin, SourceContent, SourceMark, Value16};
 pub use data_keys::{DataKeys, SecretType};
 pub use guest::{Authentication, ConsoleDeployment, ConsoleOperator, CurrentClient, Management, ReferringConfig};
-pub use hosted::{AuthBlock, ControlPlane, Day2, Hosted, HostedCluster, Pause, Restore, SpeakingCondition};
+pub use hosted::{AuthBlock, ControlPlane, Day2, Hosted, HostedCluster, PROVIDERS, Pause, Restore, SpeakingCondition};
 pub use wanted::{AuthenticationType, Client};

@@ -6,7 +6,9 @@ use super::super::content::{Authorities, Content, Current, Document, Server, Unr
 use super::super::names::{CA_KEYS, CONNECTION_CA, CONNECTION_ENDPOINT, KUBECONFIG, RELATIVE, TOKEN_FILE, VALUE};
 use crate::kinds::SecretContent;
 use trueup_core::engine::OwnerReference;
-use trueup_core::world::{Digest, Fact, Interner, Meta, Misfit, RawObject, RawOwner, ResourceVersion, Uid};
+use trueup_core::world::{
+    Digest, Fact, Interner, Meta, Misfit, RawObject, RawOwner, ResourceVersion, TrackedField, Uid,
+};
 
 /// A Secret of Cluster API's type that is there. Another fact than [`crate::kinds::SecretMark`], so that a Secret that only changes its
 /// content changes nothing here.
@@ -105,6 +107,10 @@ impl Fact for Typed {
 }
 
 impl Fact for Holder {
+    const TRACKED: &'static [TrackedField] = &[
+        TrackedField { name: VALUE, path: &["data", VALUE] },
+        TrackedField { name: KUBECONFIG, path: &["data", KUBECONFIG] },
+    ];
     const DIGESTED_KEYS: &'static [&'static str] = &[VALUE, KUBECONFIG];
     const REDUCED_KEYS: &'static [&'static str] = &[VALUE, KUBECONFIG, RELATIVE, TOKEN_FILE];
 

@@ -4,7 +4,7 @@
 
 use super::super::names::{ACCESS_KEY_ID, CREDENTIALS, SECRET_ACCESS_KEY};
 use crate::kinds::SecretContent;
-use trueup_core::world::{Fact, Interner, Misfit, RawObject, Uid};
+use trueup_core::world::{Fact, Interner, Misfit, RawObject, TrackedField, Uid};
 
 /// What a Secret lets its holder do.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,6 +24,11 @@ pub enum Sort {
 }
 
 impl Fact for Login {
+    const TRACKED: &'static [TrackedField] = &[
+        TrackedField { name: CREDENTIALS, path: &["data", CREDENTIALS] },
+        TrackedField { name: ACCESS_KEY_ID, path: &["data", ACCESS_KEY_ID] },
+        TrackedField { name: SECRET_ACCESS_KEY, path: &["data", SECRET_ACCESS_KEY] },
+    ];
     const REDUCED_KEYS: &'static [&'static str] = &[CREDENTIALS, ACCESS_KEY_ID, SECRET_ACCESS_KEY];
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {

@@ -301,7 +301,7 @@ impl Reader<'_> {
 
     fn path(&self, field: &'static str, path: &str) -> Result<PathBuf, KubeconfigError> {
         match self.trust {
-            Trust::UsersOwn => Ok(self.origin.folder.join(path)),
+            Trust::UsersOwn | Trust::Pod => Ok(self.origin.folder.join(path)),
             Trust::FromSecret => Err(self.refused(field, "name a file to be read here")),
         }
     }

@@ -7,6 +7,11 @@ use std::fmt;
 pub enum KubeconfigError {
     #[error("no kubeconfig found (looked at {}); name one with --kubeconfig FILE or KUBECONFIG", .looked.join(", "))]
     NoneFound { looked: Vec<String> },
+    #[error(
+        "no kubeconfig found (looked at {}), and this pod has no ServiceAccount token ({token}); set \
+         automountServiceAccountToken on the pod, or name a kubeconfig with --kubeconfig FILE", .looked.join(", ")
+    )]
+    NoToken { looked: Vec<String>, token: String },
     #[error("{place}: cannot be read ({why}); check the path and its permissions")]
     NotReadable { place: String, why: String },
     #[error(

@@ -33,7 +33,7 @@ const FILE_NAME_CHARS_MAX: usize = 80;
 pub enum NotFlat {
     #[error("the context no longer exists")]
     NoContext,
-    #[error("it came out of a cluster, and names nothing to be read here")]
+    #[error("it is not a kubeconfig of the user's own; its files are not read")]
     NotOwn,
     #[error("{field} names the file {file}, which cannot be read ({why})")]
     File { field: &'static str, file: String, why: String },
@@ -53,7 +53,7 @@ impl Kubeconfig {
     pub fn flat(&self, context: &str) -> Result<SecretText, NotFlat> {
         match self.trust {
             Trust::UsersOwn => {}
-            Trust::FromSecret => return Err(NotFlat::NotOwn),
+            Trust::FromSecret | Trust::Pod => return Err(NotFlat::NotOwn),
         }
         let context = &self.contexts.get(context).ok_or(NotFlat::NoContext)?.part;
         let named = |name: &Option<String>| name.as_deref().filter(|name| !name.is_empty()).map(str::to_owned);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::error::{KubeconfigError, Part};
 use super::file::{self, Cluster, Context, User};
+use super::in_cluster::PodAccount;
 use crate::connect::env::Env;
 use crate::connect::text::{nearest, printable};
 use trueup_core::files;
@@ -34,6 +35,8 @@ pub enum Trust {
     UsersOwn,
     /// Read from a Secret: a writer of that Secret must not be able to run a command or read a file on this machine.
     FromSecret,
+    /// The kubelet: the ServiceAccount of the pod this process runs in.
+    Pod,
 }
 
 /// Where kubeconfig files are looked for.
@@ -41,8 +44,8 @@ pub enum Trust {
 pub enum Places {
     /// This file, which must exist (`--kubeconfig`).
     Only(PathBuf),
-    /// Those of these that exist (`KUBECONFIG`, or the default).
-    Search(Vec<PathBuf>),
+    /// Those of these files that exist (`KUBECONFIG`, or the default); without any, the account of the pod.
+    Search { files: Vec<PathBuf>, pod: Option<PodAccount> },
 }
 
 /// Which contexts to connect to.
@@ -75,19 +78,18 @@ impl Places {
         if let Some(file) = flag {
             return Self::Only(file.to_owned());
         }
-        match env.raw("KUBECONFIG") {
-            Some(list) => {
-                Self::Search(std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect())
-            }
-            None => Self::Search(env.home().map(|home| home.join(".kube/config")).into_iter().collect()),
-        }
+        let files = match env.raw("KUBECONFIG") {
+            Some(list) => std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect(),
+            None => env.home().map(|home| home.join(".kube/config")).into_iter().collect(),
+        };
+        Self::Search { files, pod: PodAccount::of(env) }
     }
 
     /// All files that could matter, so that a change of any can be noticed.
     pub fn files(&self) -> &[PathBuf] {
         match self {
             Self::Only(file) => std::slice::from_ref(file),
-            Self::Search(files) => files,
+            Self::Search { files, pod: _ } => files,
         }
     }
 }
@@ -96,7 +98,8 @@ impl Kubeconfig {
     /// Reads and merges the files.
     ///
     /// # Errors
-    /// No file is there, or one can't be read or parsed: half a kubeconfig could mean the wrong cluster.
+    /// There is no file and no pod account, or one can't be read or parsed: half a kubeconfig could mean the wrong
+    /// cluster.
     pub fn read(places: &Places) -> Result<Self, KubeconfigError> {
         let mut merged = Self::empty(Trust::UsersOwn);
         let mut found = Vec::new();
@@ -107,12 +110,16 @@ impl Kubeconfig {
                     merged.take(file::parse(&text, &place)?, &place, path.parent().unwrap_or(Path::new("")))?;
                     found.push(place);
                 }
-                Err(error) if error.kind() == io::ErrorKind::NotFound && matches!(places, Places::Search(_)) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound && matches!(places, Places::Search { .. }) => {}
                 Err(error) => return Err(KubeconfigError::NotReadable { place, why: error.kind().to_string() }),
             }
         }
         if found.is_empty() {
-            return Err(KubeconfigError::NoneFound { looked: places.files().iter().map(|path| shown(path)).collect() });
+            let looked: Vec<String> = places.files().iter().map(|path| shown(path)).collect();
+            return match places {
+                Places::Search { files: _, pod: Some(account) } => account.kubeconfig(looked),
+                Places::Search { files: _, pod: None } | Places::Only(_) => Err(KubeconfigError::NoneFound { looked }),
+            };
         }
         merged.place = found.join(", ");
         Ok(merged)
@@ -123,8 +130,13 @@ impl Kubeconfig {
     /// # Errors
     /// The text is not a kubeconfig. `place` is how the message names it.
     pub fn parse(text: &str, place: &str, trust: Trust) -> Result<Self, KubeconfigError> {
+        Self::parse_in(text, place, trust, Path::new(""))
+    }
+
+    /// The same; what the text names is relative to `folder`.
+    pub(super) fn parse_in(text: &str, place: &str, trust: Trust, folder: &Path) -> Result<Self, KubeconfigError> {
         let mut merged = Self::empty(trust);
-        merged.take(file::parse(text, place)?, place, Path::new(""))?;
+        merged.take(file::parse(text, place)?, place, folder)?;
         merged.place = place.to_owned();
         Ok(merged)
     }
@@ -154,6 +166,11 @@ impl Kubeconfig {
                 Ok(chosen)
             }
         }
+    }
+
+    /// Who wrote it.
+    pub fn trust(&self) -> Trust {
+        self.trust
     }
 
     pub fn current_context(&self) -> Option<&str> {

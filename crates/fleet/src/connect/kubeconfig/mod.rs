@@ -1,4 +1,4 @@
-//! Kubeconfig files: find, read, merge, and pick what a connection needs out of them.
+//! Kubeconfig files, or the ServiceAccount of a pod: find, read, merge, and pick what a connection needs out of them.
 //!
 //! Invariants:
 //! - secrets are held in [`super::SecretText`]; no error quotes the file's content;
@@ -11,10 +11,12 @@ mod access;
 mod error;
 mod file;
 mod flat;
+mod in_cluster;
 mod merge;
 
 pub use access::{Access, Bearer, ExecSpec, ExecVersion, Impersonation, NeedsTerminal};
 pub use error::{KubeconfigError, Part};
+pub use in_cluster::{IN_CLUSTER, PodAccount};
 pub use merge::{Kubeconfig, Places, Selection, Trust};
 
 #[cfg(test)]

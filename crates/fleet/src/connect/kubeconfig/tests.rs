@@ -84,7 +84,7 @@ fn several_files_are_merged_as_kubectl_does() {
         written(folder.path(), "2", second),
         written(folder.path(), "3", third),
     ];
-    let file = Kubeconfig::read(&Places::Search(files)).unwrap();
+    let file = Kubeconfig::read(&Places::Search { files, pod: None }).unwrap();
     assert_eq!(file.current_context(), Some("b"));
     assert_eq!(file.access("b").unwrap().server, "https://first/");
 }
@@ -93,11 +93,12 @@ fn several_files_are_merged_as_kubectl_does() {
 fn the_flag_replaces_the_variable_and_the_variable_the_default() {
     let home = [("HOME", "/home/me")];
     let both = [("HOME", "/home/me"), ("KUBECONFIG", "/a::/b")];
+    let search = |files: &[&str]| Places::Search { files: files.iter().map(PathBuf::from).collect(), pod: None };
     let cases = [
-        ("default", Places::new(None, &Env::new(home)), Places::Search(vec!["/home/me/.kube/config".into()])),
-        ("variable", Places::new(None, &Env::new(both)), Places::Search(vec!["/a".into(), "/b".into()])),
+        ("default", Places::new(None, &Env::new(home)), search(&["/home/me/.kube/config"])),
+        ("variable", Places::new(None, &Env::new(both)), search(&["/a", "/b"])),
         ("flag", Places::new(Some(Path::new("f")), &Env::new(both)), Places::Only("f".into())),
-        ("nothing", Places::new(None, &Env::default()), Places::Search(vec![])),
+        ("nothing", Places::new(None, &Env::default()), search(&[])),
     ];
     for (case, actual, expected) in cases {
         assert_eq!(actual, expected, "case: {case}");
@@ -188,8 +189,59 @@ fn missing_files_are_named() {
         only,
         KubeconfigError::NotReadable { place: path.display().to_string(), why: "entity not found".to_owned() }
     );
-    let search = Kubeconfig::read(&Places::Search(vec![path.clone()])).unwrap_err();
+    let search = Kubeconfig::read(&Places::Search { files: vec![path.clone()], pod: None }).unwrap_err();
     assert_eq!(search, KubeconfigError::NoneFound { looked: vec![path.display().to_string()] });
+}
+
+/// The places of a process in a pod whose ServiceAccount is mounted at `mount`, with the kubeconfig `files`.
+fn in_pod(host: &str, mount: &Path, files: Vec<PathBuf>) -> Places {
+    let env = Env::new([("KUBERNETES_SERVICE_HOST", host), ("KUBERNETES_SERVICE_PORT", "6443")]);
+    Places::Search { files, pod: PodAccount::mounted_at(&env, mount) }
+}
+
+#[test]
+fn without_a_kubeconfig_a_pod_uses_its_service_account() {
+    let mount = tempfile::tempdir().unwrap();
+    written(mount.path(), "token", CANARY);
+    written(mount.path(), "ca.crt", "pem");
+    written(mount.path(), "namespace", "trueup\n");
+    let cases = [
+        ("a name", "kubernetes.default.svc", "https://kubernetes.default.svc:6443/"),
+        ("IPv4", "10.0.0.1", "https://10.0.0.1:6443/"),
+        ("IPv6", "fd00::1", "https://[fd00::1]:6443/"),
+    ];
+    for (case, host, expected) in cases {
+        let missing = vec![mount.path().join("no-kubeconfig")];
+        let kubeconfig = Kubeconfig::read(&in_pod(host, mount.path(), missing)).unwrap();
+        assert_eq!(kubeconfig.select(&Selection::Current).unwrap(), [IN_CLUSTER], "case: {case}");
+        let access = kubeconfig.access(IN_CLUSTER).unwrap();
+        assert_eq!((access.server.to_string().as_str(), access.namespace.as_str()), (expected, "trueup"), "{case}");
+        let Bearer::TokenFile(token) = &access.bearer else { panic!("case: {case}: {:?}", access.bearer) };
+        assert_eq!(token, &mount.path().join("token"));
+        let Verification::Full { roots: Some(PemSource::File(roots)), .. } = &access.verification else {
+            panic!("case: {case}: {:?}", access.verification);
+        };
+        assert_eq!(roots, &mount.path().join("ca.crt"));
+        assert_eq!(kubeconfig.trust(), Trust::Pod);
+        assert!(!format!("{kubeconfig:?}{access:?}").contains(CANARY));
+    }
+}
+
+#[test]
+fn a_kubeconfig_comes_before_the_service_account_of_the_pod() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "token", CANARY);
+    let path = written(folder.path(), "config", &two_contexts());
+    let kubeconfig = Kubeconfig::read(&in_pod("10.0.0.1", folder.path(), vec![path])).unwrap();
+    assert_eq!((kubeconfig.current_context(), kubeconfig.trust()), (Some("prod"), Trust::UsersOwn));
+}
+
+#[test]
+fn a_pod_without_a_token_is_refused_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Kubeconfig::read(&in_pod("10.0.0.1", folder.path(), vec![])).unwrap_err().to_string();
+    assert!(error.contains("automountServiceAccountToken") && error.contains("--kubeconfig FILE"), "{error}");
+    assert_eq!(PodAccount::of(&Env::new([("KUBERNETES_SERVICE_HOST", "10.0.0.1")])), None, "no port: not a pod");
 }
 
 #[test]

@@ -132,7 +132,8 @@ pub async fn open(
 
 fn permit(access: &Access, origin: Option<&GuestOrigin>) -> Result<Permit, EgressRefused> {
     match access.trust {
-        Trust::UsersOwn => Ok(Egress::user_named()),
+        // The kubelet sets the address of the pod's API server.
+        Trust::UsersOwn | Trust::Pod => Ok(Egress::user_named()),
         Trust::FromSecret => {
             let proxy = if access.proxy.is_some() { ProxyNamedBy::Secret } else { ProxyNamedBy::User };
             let strict = GuestOrigin {

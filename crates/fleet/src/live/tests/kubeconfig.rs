@@ -126,3 +126,32 @@ async fn a_secret_of_the_type_is_found_in_a_namespace_without_clusters() {
     live.wait_settled(Duration::from_secs(60)).await;
     assert_eq!(said(&live), ["demo-kubeconfig fresh []", "gone-kubeconfig fresh []"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_is_reported_with_its_field_manager_and_never_its_value() {
+    let sim = server();
+    let mut live = watch(&sim);
+    live.wait_settled(Duration::from_secs(60)).await;
+    let moved = config().server("https://elsewhere.example").text();
+    let value = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, moved);
+    let edit = |object: &mut serde_json::Value| object["data"]["value"] = json!(value);
+    sim.with(|server, now| server.edit_as("eks-copier", now, ("v1", "Secret", DEMO), edit)).unwrap();
+    let waited = tokio::time::timeout(Duration::from_secs(3600), async {
+        loop {
+            let edits = live.step().await.edits;
+            if !edits.is_empty() {
+                return edits;
+            }
+        }
+    });
+    let edits = waited.await.expect("an edit");
+    let line = |edit: &Arc<trueup_core::world::ObjectEdit>| {
+        let (change, by) = (edit.describe("→"), edit.by.as_deref().unwrap_or("-"));
+        format!("{} {} {}: {change} by {by}", edit.cluster, edit.kind, edit.key)
+    };
+    let lines: Vec<String> = edits.iter().map(line).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("mgmt Secret team-a/demo-kubeconfig: value "), "{lines:?}");
+    assert!(lines[0].ends_with(" by eks-copier"), "{lines:?}");
+    assert!(!format!("{edits:?}").contains("elsewhere"), "{edits:?}");
+}
