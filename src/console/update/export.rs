@@ -23,7 +23,8 @@ pub fn copy(model: &mut Model) -> Effects {
         ScreenId::Plan => model.plan.as_ref().map(|sheet| line(sheet.plan.id.clone())),
         ScreenId::Activity => model.activity.cursor().map(|row| line(row.entry.plan.clone())),
         ScreenId::Object | ScreenId::Logs => Some(view::text_of(model)),
-        ScreenId::Expiry | ScreenId::Timeline => model.expiry.list.cursor().map(|id| line(id.subject.to_string())),
+        ScreenId::Timeline => None,
+        ScreenId::Expiry => model.expiry.list.cursor().map(|id| line(id.subject.to_string())),
     };
     copied(model, text)
 }

@@ -123,7 +123,8 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         ScreenId::Activity => activity::draw(model, layout, painter),
         ScreenId::Object => object::draw(model, layout.main, painter),
         ScreenId::Logs => object::draw_log(model, layout.main, painter),
-        ScreenId::Expiry | ScreenId::Timeline => expiry::draw(model, layout.main, painter),
+        ScreenId::Expiry => expiry::draw(model, layout.main, painter),
+        ScreenId::Timeline => timeline::draw(model, layout, painter),
     }
 }
 
