@@ -26,6 +26,7 @@ pub mod event;
 pub mod filter;
 pub mod hits;
 pub mod keymap;
+pub mod kind;
 mod layout;
 pub mod model;
 pub mod recording;

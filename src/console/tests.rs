@@ -6,6 +6,7 @@ mod checks;
 pub mod fixtures;
 mod invariants;
 mod key_names;
+mod lists;
 mod mouse;
 mod outgoing_text;
 mod runs;

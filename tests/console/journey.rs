@@ -44,7 +44,7 @@ fn an_orphan_is_found_explained_deleted_and_undone() {
     demo.pty.wait_for_text("✓ restored");
     demo.pty.wait_for_text("1 restored");
     demo.pty.send("1");
-    demo.pty.wait_for_text("Secret ext-auth-console");
+    demo.pty.wait_for_text("ext-auth-console");
     demo.quit();
 }
 

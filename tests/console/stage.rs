@@ -41,7 +41,7 @@ impl Demo {
         self.pty.send("1/verdict:orphan-certain kind:secret name~ext-auth\r");
         self.pty.wait_for("the orphan alone", |screen| {
             let text = screen.contents();
-            text.contains("1 of ") && text.contains("Secret ext-auth-console") && text.contains("WHY")
+            text.contains("1 of ") && text.contains("ext-auth-console") && text.contains("WHY")
         });
     }
 

@@ -90,7 +90,7 @@ mod tests {
 
     fn console(split: u16) -> Remembered {
         let (screen, fleet_filter) = ("fleet".to_owned(), "eu".to_owned());
-        Remembered { screen, fleet_filter, checks: BTreeMap::new(), split, theme: None }
+        Remembered { screen, fleet_filter, checks: BTreeMap::new(), split, theme: None, views: Vec::new() }
     }
 
     fn at(second: i64) -> Timestamp {

@@ -1,10 +1,13 @@
 //! Matching rows against a filter.
 
+use std::ops::Range;
+
 use jiff::{SignedDuration, Timestamp};
-use nucleo_matcher::pattern::Atom;
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use super::term::{Field, Filter, Sense, Term, Test, Value};
+use super::starts::word_starts;
+use super::term::{Field, Filter, FuzzyWord, Sense, Test, Value};
+use crate::console::kind::short_kind;
 use trueup_core::engine::State;
 
 /// Searchable fields of a row. Absent fields are empty.
@@ -23,53 +26,75 @@ pub struct Fields<'a> {
     pub since: Option<Timestamp>,
 }
 
+/// How badly a row fits the words of a filter: 0 is the best. Sums over the words.
+pub type Misfit = u32;
+
+/// The fits of one word, the best first. A fuzzy word fits worse than any other.
+const NAME: Misfit = 0;
+const NAME_BEGINS: Misfit = 1;
+const NAME_WORD_BEGINS: Misfit = 2;
+const NAME_CONTAINS: Misfit = 3;
+const ELSEWHERE: Misfit = 4;
+const NAME_STARTS: Misfit = 5;
+const STARTS_ELSEWHERE: Misfit = 6;
+const FUZZY: Misfit = 16;
+
 /// Buffers reused from row to row. One per list is enough.
 #[derive(Debug)]
 pub struct Scratch {
     matcher: Matcher,
-    /// The row as one text.
+    /// The row as one text, in lower case.
     row: String,
-    /// The row, or a field, in lower case.
+    /// The parts of it that words are searched in: namespace, name, cluster and verdict.
+    parts: [Range<usize>; 4],
+    /// A field in lower case.
     small: String,
     characters: Vec<char>,
 }
 
+/// Index of the name in [`Scratch::parts`].
+const NAME_PART: usize = 1;
+
 impl Default for Scratch {
     fn default() -> Self {
         let matcher = Matcher::new(Config::DEFAULT);
-        Self { matcher, row: String::new(), small: String::new(), characters: Vec::new() }
+        let parts = [0..0, 0..0, 0..0, 0..0];
+        Self { matcher, row: String::new(), parts, small: String::new(), characters: Vec::new() }
     }
 }
 
 impl Filter {
-    /// Returns whether the row is shown: called ten thousand times per keystroke.
-    ///
-    /// The same as `matches(…).is_some()`, without the score, which takes most of the time.
+    /// Returns whether the row is shown.
     pub fn shows(&self, fields: &Fields<'_>, now: Timestamp, scratch: &mut Scratch) -> bool {
-        self.tests_hold(fields, now, &mut scratch.small) && self.words().all(|term| word_holds(term, fields, scratch))
+        self.misfit(fields, now, scratch).is_some()
     }
 
-    /// Returns the row's score when it is shown: how well the words fit, 0 without words.
-    pub fn matches(&self, fields: &Fields<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<u32> {
+    /// Returns how badly a row fits when it is shown: called ten thousand times per keystroke. 0 without words.
+    pub fn misfit(&self, fields: &Fields<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Misfit> {
         if !self.tests_hold(fields, now, &mut scratch.small) {
             return None;
         }
-        let mut score = 0;
-        for term in self.words() {
-            match (&term.test, term.sense) {
-                (Test::Fuzzy(fuzzy), Sense::Is) => score += u32::from(scratch.score(&fuzzy.atom, fields)?),
-                (_, _) if word_holds(term, fields, scratch) => {}
-                (_, _) => return None,
+        let mut words = self.terms.iter().filter(|term| term.test.is_word()).peekable();
+        if words.peek().is_some() {
+            scratch.write_row(fields);
+        }
+        let mut misfit: Misfit = 0;
+        for term in words {
+            let found = word_misfit(&term.test, scratch);
+            match term.sense {
+                Sense::Is => misfit = misfit.saturating_add(found?),
+                Sense::IsNot if found.is_some() => return None,
+                Sense::IsNot => {}
             }
         }
-        Some(score)
+        Some(misfit)
     }
 
     /// Whether every term except words matches. Checked first: only words need the row's text.
     fn tests_hold(&self, fields: &Fields<'_>, now: Timestamp, small: &mut String) -> bool {
         self.terms.iter().all(|term| {
             let holds = match &term.test {
-                Test::Fuzzy(_) | Test::Contains(_) => return true,
+                Test::Word(_) | Test::Fuzzy(_) | Test::Contains(_) => return true,
                 Test::State(states) => fields.state.is_some_and(|state| states.contains(&state)),
                 Test::Field(field, values) => field_holds(*field, values, fields, small),
                 Test::Older(span) => age(fields, now).is_some_and(|age| age > signed(*span)),
@@ -78,61 +103,67 @@ impl Filter {
             holds == (term.sense == Sense::Is)
         })
     }
-
-    fn words(&self) -> impl Iterator<Item = &Term> {
-        self.terms.iter().filter(|term| matches!(term.test, Test::Fuzzy(_) | Test::Contains(_)))
-    }
 }
 
 impl Scratch {
-    fn score(&mut self, atom: &Atom, fields: &Fields<'_>) -> Option<u16> {
-        let Self { matcher, row, small: _, characters } = self;
-        write_row(fields, row);
-        atom.score(Utf32Str::new(row, characters), matcher)
+    /// Writes the text that words are searched in: `kind namespace/name cluster verdict`.
+    fn write_row(&mut self, fields: &Fields<'_>) {
+        let Self { row, parts, .. } = self;
+        row.clear();
+        row.push_str(fields.kind);
+        let texts = [(" ", fields.namespace), ("/", fields.name), (" ", fields.cluster), (" ", fields.verdict)];
+        for (part, (separator, text)) in parts.iter_mut().zip(texts) {
+            row.push_str(separator);
+            *part = row.len()..row.len() + text.len();
+            row.push_str(text);
+        }
+        row.make_ascii_lowercase();
+    }
+
+    fn fuzzy_score(&mut self, fuzzy: &FuzzyWord) -> Option<u16> {
+        // Letters beyond ASCII have accents and cases, which the matcher handles.
+        let is_quick = self.row.is_ascii();
+        if is_quick && fuzzy.plain.as_ref().is_some_and(|plain| !has_letters(plain, &self.row)) {
+            return None;
+        }
+        fuzzy.atom.score(Utf32Str::new(&self.row, &mut self.characters), &mut self.matcher)
     }
 }
 
-fn word_holds(term: &Term, fields: &Fields<'_>, scratch: &mut Scratch) -> bool {
-    let found = match &term.test {
-        Test::Fuzzy(fuzzy) => match &fuzzy.plain {
-            Some(plain) if row_parts(fields).iter().all(|part| part.is_ascii()) => has_letters(plain, fields),
-            // Letters beyond ASCII have accents and cases, which the matcher handles.
-            Some(_) | None => scratch.score(&fuzzy.atom, fields).is_some(),
-        },
-        Test::Contains(text) => {
-            write_row(fields, &mut scratch.row);
-            in_small_letters(&scratch.row, &mut scratch.small).contains(text.as_str())
-        }
-        Test::State(_) | Test::Field(..) | Test::Older(_) | Test::Younger(_) => return true,
-    };
-    found == (term.sense == Sense::Is)
+/// How badly a word fits the row; none where it does not.
+fn word_misfit(test: &Test, scratch: &mut Scratch) -> Option<Misfit> {
+    match test {
+        Test::Word(word) => text_misfit(&word.small, scratch).or_else(|| starts_misfit(&word.small, scratch)),
+        Test::Contains(text) => text_misfit(text, scratch),
+        Test::Fuzzy(fuzzy) => scratch.fuzzy_score(fuzzy).map(|score| FUZZY + Misfit::from(u16::MAX - score)),
+        Test::State(_) | Test::Field(..) | Test::Older(_) | Test::Younger(_) => Some(0),
+    }
+}
+
+fn text_misfit(text: &str, scratch: &Scratch) -> Option<Misfit> {
+    let name = &scratch.row[scratch.parts[NAME_PART].clone()];
+    let begins_word = |at: usize| name[..at].chars().next_back().is_none_or(|letter| !letter.is_alphanumeric());
+    match name.find(text) {
+        Some(0) if name.len() == text.len() => Some(NAME),
+        Some(0) => Some(NAME_BEGINS),
+        Some(_) if name.match_indices(text).any(|(at, _)| begins_word(at)) => Some(NAME_WORD_BEGINS),
+        Some(_) => Some(NAME_CONTAINS),
+        None => scratch.row.contains(text).then_some(ELSEWHERE),
+    }
+}
+
+fn starts_misfit(text: &str, scratch: &Scratch) -> Option<Misfit> {
+    let fits = |part: &Range<usize>| word_starts(text, &scratch.row[part.clone()]).is_some();
+    if fits(&scratch.parts[NAME_PART]) {
+        return Some(NAME_STARTS);
+    }
+    scratch.parts.iter().any(fits).then_some(STARTS_ELSEWHERE)
 }
 
 /// Whether the row contains these letters in this order.
-fn has_letters(plain: &str, fields: &Fields<'_>) -> bool {
-    let mut wanted = plain.bytes();
-    let Some(mut next) = wanted.next() else { return true };
-    for letter in row_parts(fields).iter().flat_map(|part| part.bytes()) {
-        if letter.to_ascii_lowercase() == next {
-            match wanted.next() {
-                Some(letter) => next = letter,
-                None => return true,
-            }
-        }
-    }
-    false
-}
-
-/// The text that words are searched in: `kind namespace/name cluster verdict`.
-fn row_parts<'a>(fields: &Fields<'a>) -> [&'a str; 9] {
-    [fields.kind, " ", fields.namespace, "/", fields.name, " ", fields.cluster, " ", fields.verdict]
-}
-
-fn write_row(fields: &Fields<'_>, row: &mut String) {
-    row.clear();
-    for part in row_parts(fields) {
-        row.push_str(part);
-    }
+fn has_letters(plain: &str, row: &str) -> bool {
+    let mut letters = row.bytes();
+    plain.bytes().all(|wanted| letters.any(|letter| letter == wanted))
 }
 
 fn field_holds(field: Field, values: &[Value], fields: &Fields<'_>, small: &mut String) -> bool {
@@ -141,7 +172,9 @@ fn field_holds(field: Field, values: &[Value], fields: &Fields<'_>, small: &mut 
         Field::Cluster => fields.cluster,
         Field::Class => fields.class,
         Field::Verdict => fields.verdict,
-        Field::Kind => fields.kind,
+        Field::Kind => {
+            return any_holds(values, fields.kind, small) || any_holds(values, &short_kind(fields.kind), small);
+        }
         Field::Namespace => fields.namespace,
         Field::Name => fields.name,
         Field::Code => return fields.codes.iter().any(|code| any_holds(values, code, small)),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::term::{Field, Filter, FuzzyWord, Sense, Term, Test, UNITS, Value};
+use super::term::{self, Field, Filter, FuzzyWord, Sense, Term, Test, UNITS, Value};
 use trueup_checks::nearest;
 use trueup_core::engine::State;
 use trueup_core::engine::glob::Glob;
@@ -90,6 +90,11 @@ pub(super) fn keys() -> impl Iterator<Item = (&'static str, char)> {
     offered.map(|(name, key)| (*name, if matches!(key, Key::Age) { '>' } else { ':' }))
 }
 
+/// The operator usually written after a key.
+fn sign_of(key: &str) -> char {
+    keys().find(|(name, _)| *name == key).map_or(':', |(_, sign)| sign)
+}
+
 /// The text field of a key, if it is one.
 pub(super) fn field_of(key: &str) -> Option<Field> {
     KEYS.iter().find_map(|(name, kind)| match kind {
@@ -128,7 +133,7 @@ fn words(text: &str) -> Result<Vec<Word>, FilterProblem> {
         }
     }
     if let Some(start) = quote {
-        return Err(problem(start..text.len(), "unclosed quote"));
+        return Err(problem(start..text.len(), "Unclosed quote"));
     }
     words.extend(letters);
     Ok(words)
@@ -139,7 +144,7 @@ fn term(word: Word) -> Result<Term, FilterProblem> {
     let excluded = matches!(letters.first(), Some(Letter { sign: Sign::Bare('!' | '-'), .. }));
     let (sense, letters) = if excluded { (Sense::IsNot, &letters[1..]) } else { (Sense::Is, &letters[..]) };
     if letters.is_empty() {
-        return Err(problem(at, "expected a term here, as in `!class:dev`"));
+        return Err(problem(at, "Nothing to exclude, as in !class:dev"));
     }
     let test = match operator(letters) {
         None => free_word(sense, &at, letters)?,
@@ -168,12 +173,18 @@ fn operator(letters: &[Letter]) -> Option<(usize, char)> {
 }
 
 fn free_word(sense: Sense, at: &Range<usize>, letters: &[Letter]) -> Result<Test, FilterProblem> {
+    let is_fuzzy = matches!(letters.first(), Some(Letter { sign: Sign::Bare('~'), .. }));
+    let letters = if is_fuzzy { &letters[1..] } else { letters };
     let text = joined(letters);
     if text.is_empty() {
-        return Err(problem(at.clone(), "empty quotes"));
+        let message = if is_fuzzy { "No letters after ~, as in ~extclient" } else { "Nothing in the quotes" };
+        return Err(problem(at.clone(), message));
+    }
+    if is_fuzzy {
+        return Ok(Test::Fuzzy(FuzzyWord::new(&text)));
     }
     let exact = letters.iter().any(|one| !matches!(one.sign, Sign::Bare(_))) || sense == Sense::IsNot;
-    Ok(if exact { Test::Contains(text.to_ascii_lowercase()) } else { Test::Fuzzy(FuzzyWord::new(&text)) })
+    Ok(if exact { Test::Contains(text.to_ascii_lowercase()) } else { Test::Word(term::Word::new(&text)) })
 }
 
 /// A key with its values, as typed.
@@ -193,7 +204,7 @@ impl Asked {
             return Err(self.unknown_key());
         };
         if let Some(empty) = values.iter().find(|part| part.text.is_empty() && !part.quoted) {
-            return Err(problem(empty.at.clone(), &format!("expected a value after `{key}{operator}`")));
+            return Err(problem(empty.at.clone(), &format!("No value after {key}{operator}")));
         }
         let whole = key_at.start..*end;
         match (kind, operator) {
@@ -205,21 +216,21 @@ impl Asked {
             }
             (Key::Age, '>') => Ok(Test::Older(span(values)?)),
             (Key::Age, '<') => Ok(Test::Younger(span(values)?)),
-            (Key::Age, _) => Err(problem(whole, "expected `age>5m` or `age<2h`")),
-            (Key::State, _) => Err(problem(whole, "expected `state:extra,drift`")),
+            (Key::Age, _) => Err(problem(whole, "Write age>5m or age<2h")),
+            (Key::State, _) => Err(problem(whole, "Write state:extra,drift")),
             (Key::Field(_), _) => {
-                let message = format!("`{operator}` compares ages only; write `{key}:` or `{key}~`");
+                let message = format!("{operator} compares ages only: write {key}: or {key}~");
                 Err(problem(key_at.end..key_at.end + 1, &message))
             }
         }
     }
 
     fn unknown_key(&self) -> FilterProblem {
-        let Self { key, key_at, .. } = self;
+        let Self { key, key_at, operator, end: _, values: _ } = self;
         let near = nearest(&key.to_ascii_lowercase(), &KEYS.map(|(name, _)| name));
         let message = match near {
-            Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
-            None => format!("unknown key `{key}`; quote the word to search for it"),
+            Some(near) => format!("Unknown key {key}{operator} (did you mean {near}{}?)", sign_of(near)),
+            None => format!("Unknown key {key}{operator} (quote the word to search for it)"),
         };
         FilterProblem { at: key_at.clone(), message, nearest: near }
     }
@@ -268,8 +279,8 @@ fn state(part: &Part) -> Result<State, FilterProblem> {
     }
     let near = nearest(&word, &State::ALL.map(State::as_str));
     let message = match near {
-        Some(near) => format!("unknown state `{word}`; did you mean `{near}`?"),
-        None => format!("unknown state `{word}`; use {}", State::ALL.map(State::as_str).join(", ")),
+        Some(near) => format!("Unknown state {word} (did you mean {near}?)"),
+        None => format!("Unknown state {word} (states: {})", State::ALL.map(State::as_str).join(", ")),
     };
     Err(FilterProblem { at: part.at.clone(), message, nearest: near })
 }
@@ -278,9 +289,9 @@ fn state(part: &Part) -> Result<State, FilterProblem> {
 fn span(values: &[Part]) -> Result<Duration, FilterProblem> {
     let [part] = values else {
         let at = values.first().map_or(0, |part| part.at.start)..values.last().map_or(0, |part| part.at.end);
-        return Err(problem(at, "expected one duration, like 5m"));
+        return Err(problem(at, "Expected one duration, such as 5m"));
     };
-    let bad = || problem(part.at.clone(), "expected a duration like 30s, 5m, 2h30m, 4d or 1w");
+    let bad = || problem(part.at.clone(), "Expected a duration, such as 30s, 5m, 2h30m, 4d or 1w");
     let mut rest = part.text.as_str();
     let mut seconds: u64 = 0;
     while !rest.is_empty() {

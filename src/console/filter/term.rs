@@ -28,6 +28,8 @@ pub(super) enum Sense {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Test {
+    /// A text in the row, or the starts of words that follow each other.
+    Word(Word),
     /// Letters in order, anywhere in the row.
     Fuzzy(FuzzyWord),
     /// A text in the row, in lower case.
@@ -38,7 +40,14 @@ pub(super) enum Test {
     Younger(Duration),
 }
 
-/// A word as typed, and its matcher.
+/// A word as typed, and in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    word: String,
+    pub small: String,
+}
+
+/// A word after `~`, and its matcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FuzzyWord {
     word: String,
@@ -76,6 +85,32 @@ impl Filter {
     /// Whether it matches everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// Whether rows can fit it better or worse: it has words that are searched for.
+    pub fn has_words(&self) -> bool {
+        self.terms.iter().any(|term| term.sense == Sense::Is && term.test.is_word())
+    }
+
+    /// Whether it selects rows by state.
+    pub fn names_states(&self) -> bool {
+        self.terms.iter().any(|term| matches!(term.test, Test::State(_)))
+    }
+}
+
+impl Test {
+    /// Whether it searches the text of a row.
+    pub fn is_word(&self) -> bool {
+        match self {
+            Self::Word(_) | Self::Fuzzy(_) | Self::Contains(_) => true,
+            Self::State(_) | Self::Field(..) | Self::Older(_) | Self::Younger(_) => false,
+        }
+    }
+}
+
+impl Word {
+    pub fn new(word: &str) -> Self {
+        Self { word: word.to_owned(), small: word.to_ascii_lowercase() }
     }
 }
 
@@ -117,7 +152,11 @@ impl fmt::Display for Term {
             f.write_str("!")?;
         }
         match &self.test {
-            Test::Fuzzy(fuzzy) => f.write_str(&fuzzy.word),
+            Test::Word(word) => f.write_str(&word.word),
+            Test::Fuzzy(fuzzy) if fuzzy.word.contains(|letter: char| letter.is_whitespace() || letter == '"') => {
+                write!(f, "~{}", Quoted(&fuzzy.word))
+            }
+            Test::Fuzzy(fuzzy) => write!(f, "~{}", fuzzy.word),
             Test::Contains(text) => write!(f, "{}", Quoted(text)),
             Test::State(states) => {
                 let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();

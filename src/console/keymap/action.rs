@@ -113,8 +113,11 @@ actions! {
     Filter "filter" Choosing "filter" "Show only rows that match the typed filter";
     ClearFilter "clear-filter" Choosing "clear filter" "Clear the filter";
     Complete "complete" Choosing "complete" "Complete the typed word";
-    SortNext "sort-next" Choosing "sort" "Sort by the next column";
+    Sort "sort" Choosing "sort" "Choose the column that sorts the list";
     SortReverse "sort-reverse" Choosing "reverse" "Reverse the sort order";
+    ShowMatches "show-matches" Choosing "show matches" "Show or hide the rows that match what is expected";
+    GroupByCause "group-by-cause" Choosing "group" "Group findings by cause, or list them one by one";
+    SaveView "save-view" Choosing "save view" "Save the screen and its filter as a view";
 
     ViewObject "view-object" Looking "yaml" "Show the object as YAML, secrets masked";
     Reveal "reveal" Looking "reveal" "Show or mask values of an object that look like a credential; never those of a Secret";

@@ -1,39 +1,29 @@
 //! The list of one check: rows, order and cursor.
+//!
+//! Invariants:
+//! - rows that match are hidden until asked for, unless the filter names states;
+//! - while the filter has words, the best fit is first, until a column is chosen for sorting.
+//!
+//! Elsewhere: sort values (`sorting`); what the columns need (`row_shape`).
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::findings::Findings;
-use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
-use crate::console::table::{Direction, ListState, Membership, Order};
+use super::fleet::FleetSheet;
+use super::grouping::{Fold, Grouped, Grouping};
+use super::row_shape::RowShape;
+use super::sorting::{CheckColumn, SortKey, SortValue, ancestors, sort_value};
+use crate::console::filter::{Fields, Filter, FilterProblem, Known, Misfit, Scratch};
+use crate::console::table::{Direction, Highlights, ListState, Membership, Order};
+use trueup_checks::CheckDescription;
+use trueup_checks::causes::CauseGroup;
 use trueup_checks::judgements::CurrentJudgement;
-use trueup_checks::{Cell, CheckDescription};
-use trueup_core::engine::{CheckName, SeenFrom, State, SubjectId};
-use trueup_core::world::RiskClass;
-
-/// Sort value of a row; equal ones sort by id.
-pub type SortKey = SortValue;
-
-/// The value of the sorted column.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SortValue {
-    /// Severity, and among equals the earliest expiry.
-    Rank(u8, Timestamp),
-    Number(i64),
-    Time(Timestamp),
-    Text(Box<str>),
-    /// Below its parents, from the root down; rows without a parent first.
-    Path {
-        seen_from: Option<SeenFrom>,
-        path: Vec<Arc<SubjectId>>,
-    },
-    /// Rows without a value come last.
-    Nothing,
-}
-
-/// The columns of every list, before the check's own.
-pub const OWN_COLUMNS_AFTER: usize = 4;
+use trueup_core::engine::{CheckName, State, SubjectId};
+use trueup_core::world::{ClusterName, RiskClass};
 
 /// A check's list.
 pub struct CheckSheet {
@@ -41,16 +31,41 @@ pub struct CheckSheet {
     pub description: CheckDescription,
     pub order: Order<SortKey, Arc<SubjectId>, Arc<CurrentJudgement>>,
     pub list: ListState<Arc<SubjectId>, SortKey>,
-    /// The sorted column: state, object, cluster, verdict, since, then the check's own.
-    pub sort: usize,
+    /// The sorted column.
+    pub sort: CheckColumn,
+    ranking: Ranking,
+    pub matches: Matches,
+    pub grouping: Grouping,
+    grouped: Grouped,
+    /// Headings among the shown rows.
+    heads_shown: usize,
+    /// Rows that only a closed group hides.
+    folded: usize,
     pub filter_text: String,
     filter: Filter,
     pub filter_problem: Option<FilterProblem>,
     scratch: Scratch,
+    shape: RowShape,
     /// Whether rows have parents.
     pub is_tree: bool,
     /// Whether rows may be out of order because the tree changed.
     is_tangled: bool,
+}
+
+/// What sorts the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ranking {
+    /// The sorted column.
+    Column,
+    /// How well they fit the words of the filter, then the sorted column.
+    Fit,
+}
+
+/// Whether rows that match what is expected are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matches {
+    Hidden,
+    Shown,
 }
 
 impl CheckSheet {
@@ -60,19 +75,26 @@ impl CheckSheet {
             description,
             order: Order::default(),
             list: ListState::default(),
-            sort: 0,
+            sort: CheckColumn::State,
+            ranking: Ranking::Column,
+            matches: Matches::Hidden,
+            grouping: Grouping::ByCause,
+            grouped: Grouped::default(),
+            heads_shown: 0,
+            folded: 0,
             filter_text: String::new(),
             filter: Filter::default(),
             filter_problem: None,
             scratch: Scratch::default(),
+            shape: RowShape::new(description.columns.len()),
             is_tree: false,
             is_tangled: false,
         }
     }
 
-    /// Number of sortable columns.
-    pub fn column_count(&self) -> usize {
-        OWN_COLUMNS_AFTER + 1 + self.description.columns.len()
+    /// What the columns need for the shown rows.
+    pub fn shape(&self) -> &RowShape {
+        &self.shape
     }
 
     /// Inserts or updates a row; returns whether the shown rows may differ.
@@ -85,35 +107,170 @@ impl CheckSheet {
         now: Timestamp,
     ) -> bool {
         self.is_tree |= held.parent.is_some();
-        let key = sort_value(self.sort, id, held, self.is_tree, findings);
+        let grouped = (self.grouping == Grouping::ByCause).then_some(&self.grouped);
+        let value = sort_value(self.sort, (id, held), class, self.is_tree, grouped, findings);
+        let asked = Asked {
+            filter: &self.filter,
+            matches: self.matches,
+            ranking: self.ranking,
+            direction: self.order.direction(),
+        };
+        let (mut membership, misfit) = asked.row((id, held), class, now, &mut self.scratch);
+        if self.shows_groups() && self.grouped.is_folded(id) {
+            membership = Membership::Hidden;
+        }
+        let key = SortKey { misfit, value };
         // Its children are ordered by it and may have arrived first.
-        self.is_tangled |= self.is_tree && self.sort == 0 && self.order.key(id) != Some(&key);
-        let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);
+        self.is_tangled |= self.is_tree && self.sort == CheckColumn::State && self.order.key(id) != Some(&key);
+        match self.order.shown_value(id) {
+            Some(before) => self.shape.hide(id, before),
+            None if !self.order.contains(id) => self.shape.insert(id),
+            None => {}
+        }
+        if membership == Membership::Shown {
+            self.shape.show(id, held);
+        }
         self.order.put(id, key, held.clone(), membership)
     }
 
     pub fn remove(&mut self, id: &Arc<SubjectId>) -> bool {
+        if let Some(before) = self.order.shown_value(id) {
+            self.shape.hide(id, before);
+        }
+        if self.order.contains(id) {
+            self.shape.remove(id);
+        }
         self.order.remove(id)
     }
 
     /// Restores the order of a tree after a batch of updates.
-    pub fn restore_tree_order(&mut self, findings: &Findings) {
+    pub fn restore_tree_order(&mut self, findings: &Findings, fleet: &FleetSheet) {
         if std::mem::take(&mut self.is_tangled) {
-            self.sort_by(self.sort, self.order.direction(), findings);
+            self.sort_values(findings, fleet);
         }
     }
 
     /// Whether rows are shown below their parents.
     pub fn shows_tree(&self) -> bool {
-        self.is_tree && self.sort == 0 && self.order.direction() == Direction::Ascending
+        self.is_tree
+            && self.sort == CheckColumn::State
+            && self.ranking == Ranking::Column
+            && self.order.direction() == Direction::Ascending
     }
 
-    /// Sorts by another column.
-    pub fn sort_by(&mut self, column: usize, direction: Direction, findings: &Findings) {
-        self.sort = column.min(self.column_count() - 1);
-        let (sort, is_tree) = (self.sort, self.is_tree);
+    /// The column and direction that sort the rows; none while the best fit is first.
+    pub fn sorted_by(&self) -> Option<(CheckColumn, Direction)> {
+        (self.ranking == Ranking::Column).then(|| (self.sort, self.order.direction()))
+    }
+
+    /// Sorts by a column.
+    pub fn sort_by(
+        &mut self,
+        column: CheckColumn,
+        direction: Direction,
+        (findings, fleet): (&Findings, &FleetSheet),
+        now: Timestamp,
+    ) {
+        self.sort = if column.is_of(&self.description) { column } else { CheckColumn::State };
+        self.ranking = Ranking::Column;
         self.order.set_direction(direction);
-        self.order.resort_by(|id, held| sort_value(sort, id, held, is_tree, findings));
+        self.sort_values(findings, fleet);
+        if !self.grouped.is_empty() {
+            self.select(self.ranking, |id| fleet.class_of(&id.cluster), now);
+        }
+    }
+
+    /// Whether the findings are shown under their causes.
+    pub fn shows_groups(&self) -> bool {
+        self.grouping == Grouping::ByCause
+            && !self.is_tree
+            && !self.grouped.is_empty()
+            && self.sort == CheckColumn::State
+            && self.ranking == Ranking::Column
+            && self.order.direction() == Direction::Ascending
+    }
+
+    pub fn grouped(&self) -> &Grouped {
+        &self.grouped
+    }
+
+    /// Takes the groups of the findings.
+    pub fn set_groups(&mut self, groups: &[CauseGroup], findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
+        let groups = if self.is_tree { &[] } else { groups };
+        let before: Vec<Arc<SubjectId>> = self.grouped.heads().map(|(head, _)| head.clone()).collect();
+        if self.grouped.replace(groups) {
+            before.iter().for_each(|head| {
+                self.order.remove(head);
+            });
+            self.regroup(findings, fleet, now);
+        }
+    }
+
+    /// Groups the findings by cause, or lists them one by one.
+    pub fn toggle_grouping(&mut self, findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
+        self.grouping = match self.grouping {
+            Grouping::ByCause => Grouping::None,
+            Grouping::None => Grouping::ByCause,
+        };
+        self.regroup(findings, fleet, now);
+    }
+
+    /// Opens or closes the group of a heading.
+    pub fn toggle_group(&mut self, head: &Arc<SubjectId>, fleet: &FleetSheet, now: Timestamp) {
+        self.grouped.toggle(head);
+        self.select(self.ranking, |id| fleet.class_of(&id.cluster), now);
+    }
+
+    fn regroup(&mut self, findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
+        for (head, judged) in self.grouped.heads() {
+            let key = SortKey { misfit: 0, value: SortValue::Nothing };
+            self.order.put(head, key, judged, Membership::Hidden);
+        }
+        self.sort_values(findings, fleet);
+        self.select(self.ranking, |id| fleet.class_of(&id.cluster), now);
+    }
+
+    /// Number of findings that the filter shows, those of closed groups included.
+    pub fn findings_shown(&self) -> usize {
+        self.order.shown() - self.heads_shown + self.folded
+    }
+
+    /// Number of findings.
+    pub fn findings_total(&self) -> usize {
+        self.order.total() - self.grouped.len()
+    }
+
+    /// Replaces headings by their findings.
+    pub fn without_heads<'a>(&'a self, ids: impl Iterator<Item = &'a Arc<SubjectId>>) -> BTreeSet<Arc<SubjectId>> {
+        let mut findings = BTreeSet::new();
+        for id in ids {
+            match self.grouped.of_head(id) {
+                Some(group) => findings.extend(group.members.iter().cloned()),
+                None => {
+                    findings.insert(id.clone());
+                }
+            }
+        }
+        findings
+    }
+
+    /// Whether a finding is shown, or would be if its group were open.
+    pub fn is_shown(&self, id: &Arc<SubjectId>) -> bool {
+        let is_open = self.order.position(id).is_some();
+        let head = self.grouped.head_of(id).filter(|_| self.shows_groups() && self.grouped.is_folded(id));
+        is_open || head.is_some_and(|head| self.order.position(head).is_some())
+    }
+
+    /// Sorts again by the sorted column. The fit of the rows stays.
+    fn sort_values(&mut self, findings: &Findings, fleet: &FleetSheet) {
+        let (sort, is_tree, ranking) = (self.sort, self.is_tree, self.ranking);
+        let grouped = (self.grouping == Grouping::ByCause).then_some(&self.grouped);
+        self.order.rekey_by(|id, held, key| {
+            if ranking == Ranking::Column {
+                key.misfit = 0;
+            }
+            key.value = sort_value(sort, (id, held), fleet.class_of(&id.cluster), is_tree, grouped, findings);
+        });
     }
 
     /// Filters the rows. An invalid filter leaves the rows unchanged and sets the problem.
@@ -123,108 +280,168 @@ impl CheckSheet {
             Ok(filter) => {
                 self.filter_problem = None;
                 self.filter = filter;
-                let (filter, scratch) = (&self.filter, &mut self.scratch);
-                self.order.refilter_by(|id, held| membership(filter, id, held, class_of(id), now, scratch));
+                let was = self.ranking;
+                self.ranking = if self.filter.has_words() { Ranking::Fit } else { Ranking::Column };
+                if self.ranking == Ranking::Fit {
+                    self.list.return_to_first();
+                }
+                self.select(was, class_of, now);
             }
             Err(problem) => self.filter_problem = Some(problem),
         }
     }
 
+    /// Shows or hides the rows that match.
+    pub fn show_matches(&mut self, matches: Matches, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
+        self.matches = matches;
+        self.select(self.ranking, class_of, now);
+    }
+
+    /// Number of rows that are hidden because they match.
+    pub fn matches_hidden(&self, findings: &Findings) -> u32 {
+        match self.matches {
+            Matches::Hidden if !self.filter.names_states() => findings.counts_of(self.name).of(State::Match),
+            Matches::Hidden | Matches::Shown => 0,
+        }
+    }
+
+    /// Asks every row again whether it is shown; sorts only where the fit of the rows changed.
+    fn select(&mut self, was: Ranking, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
+        let (ranking, direction) = (self.ranking, self.order.direction());
+        let asked = Asked { filter: &self.filter, matches: self.matches, ranking, direction };
+        let shows_groups = self.shows_groups();
+        let scratch = &mut self.scratch;
+        let folds = Folds::of(&self.grouped, shows_groups, |id| {
+            let held = self.order.value(id);
+            held.is_some_and(|held| asked.row((id, held), class_of(id), now, scratch).0 == Membership::Shown)
+        });
+        let grouped = &self.grouped;
+        let decide = |id: &Arc<SubjectId>, found: Membership| match (grouped.is_head(id), grouped.is_folded(id)) {
+            (true, _) if folds.heads.contains(id) => Membership::Shown,
+            (true, _) => Membership::Hidden,
+            (false, true) if folds.are_shown => Membership::Hidden,
+            (false, _) => found,
+        };
+        if was == Ranking::Column && ranking == Ranking::Column {
+            self.order.refilter_by(|id, held| decide(id, asked.row((id, held), class_of(id), now, scratch).0));
+        } else {
+            self.order.rearrange_by(|id, held, key| {
+                let (membership, misfit) = asked.row((id, held), class_of(id), now, scratch);
+                key.misfit = misfit;
+                decide(id, membership)
+            });
+        }
+        (self.heads_shown, self.folded) = (folds.heads.len(), folds.folded);
+        self.shape.show_only(self.order.shown_values().filter(|(id, _)| !grouped.is_head(id)));
+    }
+
+    /// The filter, to underline what it matched.
+    pub fn highlights(&self) -> Option<&dyn Highlights> {
+        self.filter.has_words().then_some(&self.filter as &dyn Highlights)
+    }
+
     /// Depth of a row in the tree, where it is shown.
     pub fn depth(&self, id: &SubjectId, findings: &Findings) -> usize {
-        if self.shows_tree() { ancestors(id, findings).len() } else { 0 }
+        // A hidden parent has no branches.
+        let is_shown = |above: &Arc<SubjectId>| self.order.position(above).is_some();
+        if self.shows_tree() { ancestors(id, findings).into_iter().filter(is_shown).count() } else { 0 }
     }
-}
 
-/// Sort rank of a state, most severe first.
-pub fn rank(state: State) -> u8 {
-    match state {
-        State::Error => 0,
-        State::Extra => 1,
-        State::Missing => 2,
-        State::Drift => 3,
-        State::Stale => 4,
-        State::Blocked => 5,
-        State::Unknown => 6,
-        State::Match => 7,
+    /// The only cluster of all rows, which needs no column.
+    pub fn only_cluster(&self) -> Option<&ClusterName> {
+        self.shape.clusters.only()
     }
-}
 
-fn sort_value(
-    column: usize,
-    id: &Arc<SubjectId>,
-    held: &CurrentJudgement,
-    is_tree: bool,
-    findings: &Findings,
-) -> SortValue {
-    match column {
-        0 if is_tree => {
-            let mut path = ancestors(id, findings);
-            path.reverse();
-            path.push(id.clone());
-            SortValue::Path { seen_from: id.cloud.as_ref().and_then(|place| place.seen_from.clone()), path }
+    /// What a filter can be completed with, from the rows of the list.
+    pub fn known(&self) -> Known<'_> {
+        let mut known = Known {
+            domains: vec![self.name.0],
+            clusters: self.shape.clusters.values().map(ClusterName::as_str).collect(),
+            kinds: self.shape.kinds.values().copied().collect(),
+            namespaces: self.shape.namespaces.values().map(AsRef::as_ref).collect(),
+            ..Known::default()
+        };
+        let mut verdicts: BTreeSet<&str> = BTreeSet::new();
+        let mut codes: BTreeSet<&str> = BTreeSet::new();
+        for (_, held) in self.order.shown_values() {
+            verdicts.insert(held.judgement.verdict);
+            codes.extend(held.judgement.codes.iter().copied());
         }
-        0 => SortValue::Rank(rank(held.judgement.state), soonest_end(&held.cells)),
-        1 => SortValue::Text(format!("{} {}", id.kind, id.called()).into()),
-        2 => SortValue::Text(id.cluster.as_str().into()),
-        3 => SortValue::Text(held.judgement.verdict.into()),
-        4 => SortValue::Time(held.since),
-        own => held.cells.get(own - OWN_COLUMNS_AFTER - 1).map_or(SortValue::Nothing, cell_value),
+        known.verdicts.extend(verdicts);
+        known.codes.extend(codes);
+        known
     }
 }
 
-/// Earliest expiry of a row; rows without one come last.
-fn soonest_end(cells: &[Cell]) -> Timestamp {
-    let ends = cells.iter().filter_map(|cell| match cell {
-        Cell::Left { until, .. } => Some(*until),
-        Cell::Nothing | Cell::Text(_) | Cell::Number(_) | Cell::Age(_) | Cell::Pair { .. } => None,
-    });
-    ends.min().unwrap_or(Timestamp::MAX)
-}
-
-fn cell_value(cell: &Cell) -> SortValue {
-    match cell {
-        Cell::Nothing => SortValue::Nothing,
-        Cell::Text(text) => SortValue::Text(text.clone()),
-        Cell::Number(number) => SortValue::Number(*number),
-        Cell::Age(at) => SortValue::Time(*at),
-        Cell::Left { from: _, until } => SortValue::Time(*until),
-        Cell::Pair { expected, actual } => SortValue::Text(format!("{actual} {expected}").into()),
+impl Highlights for Filter {
+    fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+        self.matched(text)
     }
 }
 
-/// The ancestors of a row, nearest first. A cycle ends the list.
-fn ancestors(id: &SubjectId, findings: &Findings) -> Vec<Arc<SubjectId>> {
-    /// Deeper trees are a bug of their check.
-    const DEPTH_MAX: usize = 8;
-    let mut line: Vec<Arc<SubjectId>> = Vec::new();
-    let mut parent = findings.get(id).and_then(|held| held.parent.clone());
-    while let Some(above) = parent.take_if(|_| line.len() < DEPTH_MAX) {
-        parent = findings.get(&above).and_then(|held| held.parent.clone());
-        line.push(above);
-    }
-    line
+/// Which headings are shown, and how many rows they hide.
+struct Folds {
+    are_shown: bool,
+    heads: BTreeSet<Arc<SubjectId>>,
+    folded: usize,
 }
 
-fn membership(
-    filter: &Filter,
-    id: &SubjectId,
-    held: &CurrentJudgement,
-    class: RiskClass,
-    now: Timestamp,
-    scratch: &mut Scratch,
-) -> Membership {
-    let fields = Fields {
-        state: Some(held.judgement.state),
-        domain: id.domain.0,
-        cluster: id.cluster.as_str(),
-        class: class.as_str(),
-        verdict: held.judgement.verdict,
-        codes: &held.judgement.codes,
-        kind: id.kind,
-        namespace: id.home_namespace().unwrap_or_default(),
-        name: id.called(),
-        since: Some(held.since),
-    };
-    if filter.shows(&fields, now, scratch) { Membership::Shown } else { Membership::Hidden }
+impl Folds {
+    /// Asks each finding of a group whether the filter shows it.
+    fn of(grouped: &Grouped, are_shown: bool, mut shows: impl FnMut(&Arc<SubjectId>) -> bool) -> Self {
+        let (mut heads, mut folded) = (BTreeSet::new(), 0);
+        for (head, _) in grouped.heads().filter(|_| are_shown) {
+            let members = grouped.of_head(head).map_or(&[][..], |group| &group.members);
+            let shown = members.iter().filter(|id| shows(id)).count();
+            if shown > 0 {
+                heads.insert(head.clone());
+            }
+            if grouped.fold(head) == Fold::Closed {
+                folded += shown;
+            }
+        }
+        Self { are_shown, heads, folded }
+    }
+}
+
+/// What decides whether and where a row is shown.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    filter: &'a Filter,
+    matches: Matches,
+    ranking: Ranking,
+    direction: Direction,
+}
+
+impl Asked<'_> {
+    /// Whether the row is shown, and how badly it fits in the direction of the list: the best fit is first in both.
+    fn row(
+        &self,
+        (id, held): (&SubjectId, &CurrentJudgement),
+        class: RiskClass,
+        now: Timestamp,
+        scratch: &mut Scratch,
+    ) -> (Membership, Misfit) {
+        if self.matches == Matches::Hidden && held.judgement.state == State::Match && !self.filter.names_states() {
+            return (Membership::Hidden, Misfit::MAX);
+        }
+        let fields = Fields {
+            state: Some(held.judgement.state),
+            domain: id.domain.0,
+            cluster: id.cluster.as_str(),
+            class: class.as_str(),
+            verdict: held.judgement.verdict,
+            codes: &held.judgement.codes,
+            kind: id.kind,
+            namespace: id.home_namespace().unwrap_or_default(),
+            name: id.called(),
+            since: Some(held.since),
+        };
+        match (self.filter.misfit(&fields, now, scratch), self.ranking, self.direction) {
+            (None, _, _) => (Membership::Hidden, Misfit::MAX),
+            (Some(_), Ranking::Column, _) => (Membership::Shown, 0),
+            (Some(misfit), Ranking::Fit, Direction::Ascending) => (Membership::Shown, misfit),
+            (Some(misfit), Ranking::Fit, Direction::Descending) => (Membership::Shown, Misfit::MAX - misfit),
+        }
+    }
 }

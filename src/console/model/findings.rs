@@ -2,9 +2,11 @@
 //!
 //! Invariants: the counts match the findings, whatever the order of changes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::console::kind::short_kind;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{CheckName, State, SubjectId};
 use trueup_core::world::ClusterName;
@@ -159,6 +161,27 @@ impl Findings {
         }
         Some((id, held))
     }
+}
+
+/// The name of a subject in a list. A cloud resource has its kind before it: nothing else tells its kind. `*` stands for
+/// objects that could not be listed: `secrets in openshift-config`.
+pub fn listed_name(subject: &SubjectId) -> Cow<'_, str> {
+    if subject.cloud.is_some() {
+        return Cow::Owned(format!("{} {}", short_kind(subject.kind), subject.called()));
+    }
+    if subject.name != "*" {
+        return Cow::Borrowed(subject.called());
+    }
+    let kind = subject.kind.to_ascii_lowercase();
+    match subject.home_namespace() {
+        Some(namespace) => Cow::Owned(format!("{kind}s in {namespace}")),
+        None => Cow::Owned(format!("{kind}s")),
+    }
+}
+
+/// The namespace of a subject in a list; a cloud resource has none.
+pub fn listed_namespace(subject: &SubjectId) -> &str {
+    if subject.cloud.is_some() { "" } else { subject.home_namespace().unwrap_or_default() }
 }
 
 /// What sorts before every subject of a check in a cluster.

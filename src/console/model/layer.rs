@@ -1,9 +1,12 @@
 //! Overlays that receive the keys while they are open.
 
+use std::collections::BTreeSet;
+
 use tui_input::Input;
 
 use super::approval::Approval;
 use super::plugin::PluginDialog;
+use super::sorting::CheckColumn;
 use crate::console::keymap::Action;
 use crate::console::task::RequestId;
 use trueup_checks::FleetTable;
@@ -39,6 +42,21 @@ pub struct Picker {
     /// Matching items, best first.
     pub found: Vec<usize>,
     pub cursor: usize,
+    pub choice: Choice,
+}
+
+/// How an item is chosen.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// Typing filters the items.
+    #[default]
+    Search,
+    /// A typed letter chooses the item with that letter.
+    Letters(Vec<char>),
+    /// Like `Search`, and several items can be ticked.
+    Ticks(BTreeSet<usize>),
+    /// Like `Search`, and the item at the cursor is tried out. Holds the theme to return to.
+    Preview(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +76,9 @@ pub enum PickerWhat {
     View(usize),
     Export(ExportForm),
     Form(usize),
+    Sort(CheckColumn),
+    /// The other sort direction.
+    Reverse,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +111,8 @@ pub enum PromptWhat {
         subject: SubjectId,
         form: usize,
     },
+    /// The name of a view to save.
+    SaveView,
     /// Confirmation to quit while a plan is applied.
     Quit,
 }
@@ -97,11 +120,29 @@ pub enum PromptWhat {
 impl Picker {
     pub fn new(title: &'static str, items: Vec<PickerItem>) -> Self {
         let found = (0..items.len()).collect();
-        Self { title, input: Input::default(), items, found, cursor: 0 }
+        Self { title, input: Input::default(), items, found, cursor: 0, choice: Choice::Search }
     }
 
     pub fn chosen(&self) -> Option<&PickerItem> {
         self.found.get(self.cursor).map(|place| &self.items[*place])
+    }
+
+    /// Ticks or unticks the item at the cursor.
+    pub fn tick(&mut self) {
+        if let (Choice::Ticks(ticked), Some(place)) = (&mut self.choice, self.found.get(self.cursor))
+            && !ticked.remove(place)
+        {
+            ticked.insert(*place);
+        }
+    }
+
+    /// The ticked items, in the order of the list.
+    pub fn ticked(&self) -> impl Iterator<Item = &PickerItem> {
+        let ticked = match &self.choice {
+            Choice::Ticks(ticked) => Some(ticked),
+            Choice::Search | Choice::Letters(_) | Choice::Preview(_) => None,
+        };
+        ticked.into_iter().flatten().filter_map(|place| self.items.get(*place))
     }
 
     pub fn step(&mut self, by: isize) {
@@ -111,16 +152,16 @@ impl Picker {
 
     /// Filters the items after the text changed.
     pub fn find(&mut self, score: impl Fn(&str, &str) -> Option<u32>) {
-        let mut found: Vec<(u32, usize)> = self
-            .items
-            .iter()
-            .enumerate()
-            .filter_map(|(place, item)| {
-                Some((score(self.input.value(), &format!("{} {}", item.label, item.note))?, place))
-            })
-            .collect();
-        found.sort_by_key(|(score, place)| (std::cmp::Reverse(*score), *place));
-        self.found = found.into_iter().map(|(_, place)| place).collect();
+        let typed = self.input.value().to_lowercase();
+        // A label with the text itself is first, whatever the letters of the others are.
+        let fit = |(place, item): (usize, &PickerItem)| {
+            let score = score(&typed, &format!("{} {}", item.label, item.note))?;
+            let is_other = !item.label.to_lowercase().contains(&typed);
+            Some((is_other, std::cmp::Reverse(score), place))
+        };
+        let mut found: Vec<_> = self.items.iter().enumerate().filter_map(fit).collect();
+        found.sort_unstable();
+        self.found = found.into_iter().map(|(_, _, place)| place).collect();
         self.cursor = 0;
     }
 }

@@ -9,6 +9,7 @@ mod expiry;
 mod feed;
 mod findings;
 mod fleet;
+mod grouping;
 mod groups;
 mod journal;
 mod layer;
@@ -18,7 +19,9 @@ mod plan;
 mod plugin;
 mod records;
 mod remembered;
+mod row_shape;
 mod run;
+mod sorting;
 mod timeline;
 mod toast;
 mod tour;
@@ -34,22 +37,25 @@ use ratatui::layout::Rect;
 pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
-pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue, rank};
+pub use check::{CheckSheet, Matches, rank};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
 pub use feed::{Feed, FeedLine};
-pub use findings::{Findings, StateCounts, WORST_FIRST, shown_name};
+pub use findings::{Findings, StateCounts, WORST_FIRST, listed_name, listed_namespace, shown_name};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use grouping::{Fold, Grouped, Grouping};
 pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
-pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+pub use layer::{Choice, ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use plugin::PluginDialog;
 pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
+pub use row_shape::{RowShape, Widths};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
+pub use sorting::{CheckColumn, SortKey, SortValue};
 pub use timeline::{
     ChangedThing, Compared, ComparedRow, Comparison, Held, Past, SPARKS, TimedChange, Timeline, link_word,
 };
@@ -126,7 +132,14 @@ pub struct Model {
     pub theme: String,
     /// The theme at start.
     pub theme_set: String,
+    /// Views of the config.
     pub views: Vec<SavedView>,
+    /// Views saved from the console.
+    pub saved_views: Vec<SavedView>,
+    /// Marks of the last plan that the filter hid.
+    pub left_out: Option<LeftOut>,
+    /// Until when letters are ignored, because they are typed into a prompt that did not open.
+    pub refused_until: Option<Timestamp>,
     pub accepted: Accepted,
     /// Alternatives shown when there is nothing to show, one per line.
     pub instead: &'static [&'static str],
@@ -141,6 +154,14 @@ pub enum Standing {
     Running(Start),
     /// There is nothing to show.
     Failed(String),
+}
+
+/// Marked rows that a plan does not include because the filter hid them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    pub hidden: usize,
+    /// Every marked row, shown or hidden.
+    pub all: BTreeSet<SubjectId>,
 }
 
 /// Time zone of shown times.
@@ -203,6 +224,9 @@ impl Model {
             theme: String::new(),
             theme_set: String::new(),
             views: Vec::new(),
+            saved_views: Vec::new(),
+            left_out: None,
+            refused_until: None,
             accepted: Accepted::default(),
             instead: &[],
             asked: 0,
@@ -248,7 +272,8 @@ impl Model {
 
     /// The selected subject.
     pub fn subject(&self) -> Option<Arc<SubjectId>> {
-        self.check()?.list.cursor().cloned()
+        let check = self.check()?;
+        check.list.cursor().filter(|id| !check.grouped().is_head(id)).cloned()
     }
 
     /// When the loop must send [`What::Time`](super::event::What::Time), besides for labels.
@@ -332,6 +357,11 @@ impl Model {
         let rows = layout.rows();
         if let Some(check) = self.check().map(|check| check.name) {
             self.groups.renew(check, &self.findings, &self.records.edits);
+            let Self { checks, groups, findings, fleet, now, .. } = self;
+            let sheet = checks.iter_mut().find(|sheet| sheet.name == check);
+            if let Some(sheet) = sheet {
+                sheet.set_groups(groups.of(check), findings, fleet, *now);
+            }
         }
         for check in &mut self.checks {
             check.list.apply(&check.order, rows);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Model, ScreenId};
+use super::{CheckColumn, Matches, Model, ScreenId};
 use crate::console::layout;
 use crate::console::table::Direction;
 
@@ -27,6 +27,9 @@ pub struct Remembered {
     pub split: u16,
     /// The chosen theme, when it differs from the configured one.
     pub theme: Option<String>,
+    /// Views saved from the console.
+    #[serde(default)]
+    pub views: Vec<SavedView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +37,9 @@ pub struct RememberedCheck {
     pub filter: String,
     pub sort: usize,
     pub descending: bool,
+    /// Whether rows that match are shown.
+    #[serde(default)]
+    pub matches: bool,
 }
 
 const FLEET: &str = "fleet";
@@ -59,9 +65,10 @@ impl Model {
         };
         let screen = self.navigation.visited().find_map(check).unwrap_or(FLEET);
         let checks = self.checks.iter().map(|check| {
-            let (filter, sort) = (check.filter_text.clone(), check.sort);
+            let (filter, sort) = (check.filter_text.clone(), check.sort.number());
             let descending = check.order.direction() == Direction::Descending;
-            (check.name.0.to_owned(), RememberedCheck { filter, sort, descending })
+            let matches = check.matches == Matches::Shown;
+            (check.name.0.to_owned(), RememberedCheck { filter, sort, descending, matches })
         });
         Remembered {
             screen: screen.to_owned(),
@@ -69,12 +76,16 @@ impl Model {
             checks: checks.collect(),
             split: self.split,
             theme: (self.theme != self.theme_set).then(|| self.theme.clone()),
+            views: self.saved_views.clone(),
         }
     }
 
     /// Restores stored settings.
     pub fn recall(&mut self, remembered: Remembered) {
-        let Remembered { screen, fleet_filter, checks, split, theme } = remembered;
+        let Remembered { screen, fleet_filter, checks, split, theme, views } = remembered;
+        // A view of the config takes precedence.
+        let is_new = |view: &SavedView| self.views.iter().all(|known| known.name != view.name);
+        self.saved_views = views.into_iter().filter(is_new).collect();
         self.split = layout::moved(split, 0);
         self.fleet.filter_by(&fleet_filter);
         let now = self.now;
@@ -82,7 +93,9 @@ impl Model {
         for sheet in sheets {
             let Some(known) = checks.get(sheet.name.0) else { continue };
             let direction = if known.descending { Direction::Descending } else { Direction::Ascending };
-            sheet.sort_by(known.sort, direction, findings);
+            sheet.sort_by(CheckColumn::numbered(known.sort), direction, (findings, fleet), now);
+            let matches = if known.matches { Matches::Shown } else { Matches::Hidden };
+            sheet.show_matches(matches, |id| fleet.class_of(&id.cluster), now);
             sheet.filter_by(&known.filter, |id| fleet.class_of(&id.cluster), now);
         }
         if let Some(theme) = theme.filter(|theme| self.themes.contains(theme)) {
@@ -122,9 +135,12 @@ mod tests {
         before.split = 40;
         before.theme = "night".to_owned();
         before.fleet.filter_by("eu");
-        let Model { checks, findings, .. } = &mut before;
-        checks[1].sort_by(2, Direction::Descending, findings);
+        before.saved_views =
+            vec![SavedView { name: "mine".to_owned(), screen: "two".to_owned(), filter: "eks".to_owned() }];
+        let Model { checks, findings, fleet, .. } = &mut before;
+        checks[1].sort_by(CheckColumn::Cluster, Direction::Descending, (findings, fleet), Timestamp::UNIX_EPOCH);
         checks[1].filter_by("state:extra", |_| trueup_core::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
+        checks[0].matches = Matches::Shown;
         let remembered = before.remembered();
         assert_eq!(remembered.screen, "two", "a plan is not restored: the screen before it is");
         let text = serde_json::to_string(&remembered).unwrap();

@@ -173,7 +173,7 @@ fn text_typed_into_a_query_is_not_recorded() {
 #[test]
 fn revealed_values_are_not_recorded_and_their_frames_are_not_compared() {
     let mut session = Session::full();
-    session.keys("1 / n a m e ~ c a - o l d enter v");
+    session.keys("1 = / n a m e ~ c a - o l d enter v");
     let object = |session: &mut Session, password: &str| {
         let ask = session.console.model.object.as_ref().unwrap().ask;
         session.reply(TaskReply::Object { ask, object: Ok(Box::new(fixtures::sheet_with_password(password))) });

@@ -12,10 +12,11 @@
 //! ```
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -24,7 +25,7 @@ use super::{Align, Column, Direction, Glyphs, Placed, cut_middle, display_width,
 use crate::console::theme::select;
 
 /// Columns before the first cell: mark and cursor.
-const GUTTER: u16 = 2;
+pub const GUTTER: u16 = 2;
 
 /// Style of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,12 @@ pub struct TableStyle {
     pub dimmed: Style,
     pub scrollbar: Style,
     pub glyphs: Glyphs,
+}
+
+/// Marks the letters of a text that a filter matched.
+pub trait Highlights {
+    /// Byte ranges on character boundaries, in order.
+    fn ranges(&self, text: &str) -> Vec<Range<usize>>;
 }
 
 /// A list to draw.
@@ -84,6 +91,9 @@ pub enum Tone {
 pub struct Cell<'a> {
     pieces: Pieces<'a>,
     cut: Cut,
+    is_searched: bool,
+    /// Whether it takes the space of all columns after it.
+    is_spanning: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,20 +124,30 @@ pub struct TableHits {
 impl<'a> Cell<'a> {
     /// One text; a long name loses its middle.
     pub fn name(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
-        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::Middle }
+        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::Middle, is_searched: false, is_spanning: false }
     }
 
     /// One text; a long sentence loses its end.
     pub fn text(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
-        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::End }
+        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::End, is_searched: false, is_spanning: false }
     }
 
     pub fn pieces(pieces: Vec<(Cow<'a, str>, Style)>, cut: Cut) -> Self {
-        Self { pieces: Pieces::Many(pieces), cut }
+        Self { pieces: Pieces::Many(pieces), cut, is_searched: false, is_spanning: false }
     }
 
     pub fn empty() -> Self {
-        Self { pieces: Pieces::Many(Vec::new()), cut: Cut::End }
+        Self { pieces: Pieces::Many(Vec::new()), cut: Cut::End, is_searched: false, is_spanning: false }
+    }
+
+    /// Takes the space of all columns after it.
+    pub fn spanning(self) -> Self {
+        Self { is_spanning: true, ..self }
+    }
+
+    /// Marks the letters that the filter matched.
+    pub fn searched(self) -> Self {
+        Self { is_searched: true, ..self }
     }
 }
 
@@ -145,6 +165,17 @@ pub fn draw<R: TableRow>(
     area: Rect,
     buffer: &mut Buffer,
 ) -> TableHits {
+    draw_highlighted(view, None, rows, area, buffer)
+}
+
+/// The same, with the letters underlined that a filter matched.
+pub fn draw_highlighted<R: TableRow>(
+    view: &TableView<'_>,
+    highlights: Option<&dyn Highlights>,
+    rows: impl IntoIterator<Item = R>,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> TableHits {
     let area = area.intersection(*buffer.area());
     if area.height == 0 || area.width <= GUTTER {
         return TableHits::default();
@@ -153,7 +184,7 @@ pub fn draw<R: TableRow>(
     let header = draw_header(view, &placed, area, buffer);
     let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
     for (y, row) in (body.top()..body.bottom()).zip(rows) {
-        draw_row(view, &placed, &row, Rect { y, height: 1, ..body }, buffer);
+        draw_row(view, &placed, (&row, highlights), Rect { y, height: 1, ..body }, buffer);
     }
     draw_scrollbar(view, body, buffer);
     TableHits { header, body, first: view.first, total: view.total }
@@ -183,7 +214,13 @@ fn draw_header(view: &TableView<'_>, placed: &[Placed], area: Rect, buffer: &mut
     titles
 }
 
-fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: Rect, buffer: &mut Buffer) {
+fn draw_row(
+    view: &TableView<'_>,
+    placed: &[Placed],
+    (row, highlights): (&impl TableRow, Option<&dyn Highlights>),
+    line: Rect,
+    buffer: &mut Buffer,
+) {
     let TableStyle { cursor, mark, doomed, dimmed, glyphs, header: _, scrollbar: _ } = view.style;
     let style = row.style();
     let tone = match style.tone {
@@ -199,27 +236,32 @@ fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: 
     }
     for one in placed {
         let place = Rect { x: line.x + GUTTER + one.x, width: one.width, ..line };
-        draw_cell(row.cell(one.index), view.columns[one.index].align, tone, place, glyphs, buffer);
+        let cell = row.cell(one.index);
+        if cell.is_spanning {
+            let place = Rect { width: line.right().saturating_sub(place.x), ..place };
+            put(&fitted(cell, tone, usize::from(place.width), glyphs), Align::Left, place, buffer);
+            break;
+        }
+        let searched = highlights.filter(|_| cell.is_searched);
+        let fitted = fitted(cell, tone, usize::from(one.width), glyphs);
+        put(&highlighted(fitted, searched), view.columns[one.index].align, place, buffer);
     }
     if style.cursor {
         select(buffer, line, *cursor);
     }
 }
 
-fn draw_cell(cell: Cell<'_>, align: Align, tone: Style, place: Rect, glyphs: &Glyphs, buffer: &mut Buffer) {
+/// The pieces of a cell, shortened to its width.
+fn fitted<'a>(cell: Cell<'a>, tone: Style, width: usize, glyphs: &Glyphs) -> Vec<(Cow<'a, str>, Style)> {
     let cut = |text: &str, width: usize| match cell.cut {
         Cut::End => fit(text, width, glyphs).into_owned(),
         Cut::Middle => cut_middle(text, width, glyphs).into_owned(),
     };
-    let width = usize::from(place.width);
-    match &cell.pieces {
-        Pieces::One((text, style)) => {
-            let text = match cell.cut {
-                Cut::End => fit(text, width, glyphs),
-                Cut::Middle => cut_middle(text, width, glyphs),
-            };
-            put(&[(text, style.patch(tone))], align, place, buffer);
+    match cell.pieces {
+        Pieces::One((text, style)) if display_width(&text, glyphs) <= width && is_printable(&text) => {
+            vec![(text, style.patch(tone))]
         }
+        Pieces::One((text, style)) => vec![(Cow::Owned(cut(&text, width)), style.patch(tone))],
         Pieces::Many(pieces) => {
             let widths: Vec<usize> = pieces.iter().map(|(text, _)| display_width(text, glyphs)).collect();
             let over = widths.iter().sum::<usize>().saturating_sub(width);
@@ -232,9 +274,33 @@ fn draw_cell(cell: Cell<'_>, align: Align, tone: Style, place: Rect, glyphs: &Gl
                 left -= width_of(&text);
                 fitted.push((Cow::Owned(text), style.patch(tone)));
             }
-            put(&fitted, align, place, buffer);
+            fitted
         }
     }
+}
+
+/// Whether every byte is a visible ASCII character, which needs no escape.
+fn is_printable(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
+/// Splits the pieces where a match begins or ends, and underlines the matches.
+fn highlighted<'a>(
+    pieces: Vec<(Cow<'a, str>, Style)>,
+    highlights: Option<&dyn Highlights>,
+) -> Vec<(Cow<'a, str>, Style)> {
+    let Some(highlights) = highlights else { return pieces };
+    let mut split = Vec::with_capacity(pieces.len());
+    for (text, style) in pieces {
+        let mut from = 0;
+        for range in highlights.ranges(&text) {
+            split.push((Cow::Owned(text[from..range.start].to_owned()), style));
+            split.push((Cow::Owned(text[range.clone()].to_owned()), style.add_modifier(Modifier::UNDERLINED)));
+            from = range.end;
+        }
+        split.push((Cow::Owned(text[from..].to_owned()), style));
+    }
+    split
 }
 
 /// Writes pieces that fit the area.

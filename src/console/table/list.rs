@@ -201,6 +201,12 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         }
     }
 
+    /// Puts the cursor on the first row, whichever that becomes.
+    pub fn return_to_first(&mut self) {
+        self.cursor = Cursor::First(None);
+        self.offset = 0;
+    }
+
     /// Moves the cursor by rows, within the list.
     pub fn step(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), by: isize) {
         let here = self.cursor_index(rows).unwrap_or(0);

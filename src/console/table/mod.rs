@@ -11,12 +11,16 @@ mod age;
 mod draw;
 mod layout;
 mod list;
+mod names;
 mod order;
 mod text;
 
 pub use age::{age, list_age, next_change, next_list_change};
-pub use draw::{Cell, Cut, RowStyle, TableHits, TableRow, TableStyle, TableView, Tone, draw};
+pub use draw::{
+    Cell, Cut, GUTTER, Highlights, RowStyle, TableHits, TableRow, TableStyle, TableView, Tone, draw, draw_highlighted,
+};
 pub use layout::{Align, Column, Placed, layout};
 pub use list::{Applied, CursorFate, ListState, Rows};
+pub use names::shorten;
 pub use order::{Direction, Membership, Order};
 pub use text::{Glyphs, cut_middle, display_width, fit};

@@ -158,11 +158,25 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         }
     }
 
-    /// Sorts by other keys.
-    pub fn resort_by(&mut self, mut key: impl FnMut(&Id, &Carried) -> K) {
+    /// Filters every row again and changes its key, then sorts.
+    pub fn rearrange_by(&mut self, mut ask: impl FnMut(&Id, &Carried, &mut K) -> Membership) {
         for &slot in &self.all {
             let row = &mut self.slots[slot as usize];
-            row.key = key(&row.id, &row.carried);
+            row.membership = ask(&row.id, &row.carried, &mut row.key);
+        }
+        self.sort_all();
+    }
+
+    /// Sorts by other keys.
+    pub fn resort_by(&mut self, mut key: impl FnMut(&Id, &Carried) -> K) {
+        self.rekey_by(|id, carried, old| *old = key(id, carried));
+    }
+
+    /// Changes the key of every row, then sorts.
+    pub fn rekey_by(&mut self, mut change: impl FnMut(&Id, &Carried, &mut K)) {
+        for &slot in &self.all {
+            let row = &mut self.slots[slot as usize];
+            change(&row.id, &row.carried, &mut row.key);
         }
         self.sort_all();
     }
@@ -215,6 +229,22 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
     /// Whether the row exists, shown or hidden.
     pub fn contains(&self, id: &Id) -> bool {
         self.by_id.contains_key(id)
+    }
+
+    /// The carried value of a row, shown or hidden.
+    pub fn value(&self, id: &Id) -> Option<&Carried> {
+        self.by_id.get(id).map(|slot| &self.slots[*slot as usize].carried)
+    }
+
+    /// The carried value of a row, if it is shown.
+    pub fn shown_value(&self, id: &Id) -> Option<&Carried> {
+        let row = &self.slots[*self.by_id.get(id)? as usize];
+        (row.membership == Membership::Shown).then_some(&row.carried)
+    }
+
+    /// Every shown row with its carried value.
+    pub fn shown_values(&self) -> impl Iterator<Item = (&Id, &Carried)> {
+        self.shown.iter().map(|slot| &self.slots[*slot as usize]).map(|row| (&row.id, &row.carried))
     }
 
     /// The sort key of a row.
@@ -415,6 +445,21 @@ mod tests {
         assert_eq!(order.window(0..9).copied().collect::<Vec<_>>(), [0, 1, 3]);
         order.resort_by(|_, carried| 9 - *carried);
         assert_eq!(order.window(0..9).copied().collect::<Vec<_>>(), [1, 0, 3]);
+    }
+
+    #[test]
+    fn one_pass_filters_and_sorts() {
+        let mut order: Order<u8, u8, u8> = Order::default();
+        for id in 0..4 {
+            order.put(&id, 0, id, Membership::Shown);
+        }
+        order.rearrange_by(|_, carried, key| {
+            *key = 9 - *carried;
+            member(*carried != 2)
+        });
+        assert_eq!(order.window(0..9).copied().collect::<Vec<_>>(), [3, 1, 0]);
+        assert_eq!((order.shown_value(&3), order.shown_value(&2), order.shown_value(&9)), (Some(&3), None, None));
+        assert_eq!(order.shown_values().count(), 3);
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub(super) fn columns(text: &str) -> usize {
 }
 
 /// The longest start of the text that fits.
-fn beginning(text: &str, width: usize) -> &str {
+pub(super) fn beginning(text: &str, width: usize) -> &str {
     if is_plain(text) {
         return &text[..width.min(text.len())];
     }
@@ -119,7 +119,7 @@ fn beginning(text: &str, width: usize) -> &str {
 }
 
 /// The longest end of the text that fits.
-fn end(text: &str, width: usize) -> &str {
+pub(super) fn end(text: &str, width: usize) -> &str {
     if is_plain(text) {
         return &text[text.len() - width.min(text.len())..];
     }

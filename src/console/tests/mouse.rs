@@ -5,7 +5,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 use super::fixtures;
 use crate::console::hits::{Hit, Tab};
 use crate::console::keymap::Action;
-use crate::console::model::{Layer, Pane, ScreenId};
+use crate::console::model::{CheckColumn, Layer, Pane, ScreenId};
 use crate::console::table::Direction;
 use crate::console::testing::TestConsole;
 use trueup_core::engine::{State, Tier};
@@ -37,10 +37,10 @@ fn a_click_on_a_column_header_sorts_and_a_second_reverses() {
     let mut stage = drawn("1");
     stage.click(Hit::Column(2));
     let sorted = |stage: &TestConsole| (stage.model.checks[0].sort, stage.model.checks[0].order.direction());
-    assert_eq!(sorted(&stage), (2, Direction::Ascending));
+    assert_eq!(sorted(&stage), (CheckColumn::Cluster, Direction::Ascending));
     stage.draw(120, 40);
     stage.click(Hit::Column(2));
-    assert_eq!(sorted(&stage), (2, Direction::Descending));
+    assert_eq!(sorted(&stage), (CheckColumn::Cluster, Direction::Descending));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_wheel_scrolls_the_pane_under_the_pointer() {
     let mut stage = drawn("1");
     let many = (0..100).map(|number| {
         let id = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", &format!("many-{number:03}"));
-        (id, Some(fixtures::held(State::Match, "in-use", 0)))
+        (id, Some(fixtures::held(State::Drift, "differs", 0)))
     });
     stage.data(Update::of(many)).explained().draw(120, 40);
     let list = stage.place_of(Hit::Row(5));

@@ -1,7 +1,8 @@
 //! Glyphs of the screen, each with an ASCII counterpart.
 //!
 //! Invariants: both sets have the same glyphs, and an ASCII one has the same width as its counterpart, so that layout does
-//! not depend on the set. [`Glyphs::ellipsis`], [`Glyphs::arrow`] and [`Glyphs::prod`] are texts and may differ.
+//! not depend on the set. [`Glyphs::ellipsis`], [`Glyphs::arrow`], [`Glyphs::prod`] and the signs of
+//! groups are texts and may differ.
 
 use ratatui::symbols::border;
 
@@ -31,6 +32,9 @@ macro_rules! glyphs {
             pub arrow: &'static str,
             /// The class of prod clusters as a word with its mark.
             pub prod: &'static str,
+            /// Before the heading of an open and of a closed group.
+            pub group_open: &'static str,
+            pub group_closed: &'static str,
             pub borders: border::Set<'static>,
             /// Corners of stacked panes: left and right.
             pub joints: (&'static str, &'static str),
@@ -43,6 +47,8 @@ macro_rules! glyphs {
             ellipsis: "…",
             arrow: "→",
             prod: "▌prod",
+            group_open: "⊟",
+            group_closed: "⊞",
             borders: border::PLAIN,
             joints: ("├", "┤"),
         };
@@ -54,6 +60,8 @@ macro_rules! glyphs {
             ellipsis: "...",
             arrow: "->",
             prod: "PROD",
+            group_open: "[-]",
+            group_closed: "[+]",
             borders: border::Set {
                 top_left: "+",
                 top_right: "+",
@@ -70,7 +78,7 @@ macro_rules! glyphs {
         /// Every glyph of a set except the texts.
         #[cfg(test)]
         fn signs(glyphs: &Glyphs) -> Vec<&'static str> {
-            let Glyphs { states, sparks, $($name,)+ ellipsis: _, arrow: _, prod: _, borders, joints } = glyphs;
+            let Glyphs { states, sparks, $($name,)+ ellipsis: _, arrow: _, prod: _, group_open: _, group_closed: _, borders, joints } = glyphs;
             let mut all = vec![$(*$name,)+ joints.0, joints.1];
             all.extend(states);
             all.extend(sparks);

@@ -1,15 +1,14 @@
 //! Executes actions.
 
-use super::{bundle, data, export, layers, moving, palette, repair, timeline, tour};
+use super::{bundle, data, export, layers, lists, moving, palette, repair, timeline, tour};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper, Zone,
+    Layer, Matches, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Upper, Zone,
 };
-use crate::console::table::Direction;
 use crate::console::task::Task;
-use trueup_core::engine::{ObjectRef, SubjectId};
+use trueup_core::engine::{ObjectRef, State, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
@@ -77,8 +76,11 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Filter => open_filter(model),
         Action::ClearFilter => layers::filter(model, ""),
         Action::Complete => Effects::default(),
-        Action::SortNext => sort(model, Sorting::Next),
-        Action::SortReverse => sort(model, Sorting::Reverse),
+        Action::Sort => lists::open_sort(model),
+        Action::SortReverse => lists::reverse(model),
+        Action::ShowMatches => lists::toggle_matches(model),
+        Action::GroupByCause => lists::toggle_grouping(model),
+        Action::SaveView => lists::open_save_view(model),
         Action::ViewObject => object(model, ObjectTab::Yaml),
         Action::Events => object(model, ObjectTab::Events),
         Action::Reveal => reveal(model),
@@ -148,7 +150,8 @@ pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
     model.navigation.go(ScreenId::Check(place));
     arrive(model);
-    layers::filter(model, &format!("cluster:{cluster}")).with(Task::Need(cluster.clone()))
+    let term = palette::cluster_term(model, std::slice::from_ref(cluster));
+    layers::filter(model, &term).with(Task::Need(cluster.clone()))
 }
 
 pub fn say(model: &mut Model, text: &str) -> Effects {
@@ -206,7 +209,8 @@ fn open(model: &mut Model) -> Effects {
                 None => Effects::default(),
             }
         }
-        ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Check(_) => lists::toggle_group(model).unwrap_or_else(|| moving::pane(model, Pane::Detail)),
+        ScreenId::Plan => lists::include_left_out(model).unwrap_or_else(|| moving::pane(model, Pane::Detail)),
         ScreenId::Expiry => open_expiring(model),
         ScreenId::Activity if model.activity.cursor().is_some() => {
             model.activity.upper = Upper::Entry;
@@ -224,6 +228,11 @@ fn open_expiring(model: &mut Model) -> Effects {
     };
     let mut effects = go(model, ScreenId::Check(place));
     let is_shown = |model: &Model| model.checks[place].order.position(&subject).is_some();
+    // A credential that does not end soon matches, and is hidden with the others.
+    let is_match = model.findings.get(&subject).is_some_and(|held| held.judgement.state == State::Match);
+    if is_match && !is_shown(model) && model.checks[place].matches == Matches::Hidden {
+        effects = lists::toggle_matches(model);
+    }
     if !is_shown(model) {
         effects = layers::filter(model, subject.called());
     }
@@ -275,29 +284,10 @@ fn open_filter(model: &mut Model) -> Effects {
         | ScreenId::Logs
         | ScreenId::Expiry
         | ScreenId::Timeline => {
-            return say(model, "nothing to filter here");
+            return lists::refuse_prompt(model, "nothing to filter here");
         }
     };
     model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::Filter, "filter", &text)));
-    Effects::redraw()
-}
-
-enum Sorting {
-    Next,
-    Reverse,
-}
-
-fn sort(model: &mut Model, sorting: Sorting) -> Effects {
-    let ScreenId::Check(place) = model.screen() else {
-        return say(model, "this list cannot be sorted");
-    };
-    let Model { checks, findings, .. } = model;
-    let Some(check) = checks.get_mut(place) else { return Effects::default() };
-    let (column, direction) = match sorting {
-        Sorting::Next => ((check.sort + 1) % check.column_count(), Direction::Ascending),
-        Sorting::Reverse => (check.sort, check.order.direction().reversed()),
-    };
-    check.sort_by(column, direction, findings);
     Effects::redraw()
 }
 
@@ -395,7 +385,7 @@ fn toggle_diff(model: &mut Model) -> Effects {
 }
 
 fn accept(model: &mut Model) -> Effects {
-    let Some(subject) = model.subject() else { return say(model, "no finding selected") };
+    let Some(subject) = model.subject() else { return lists::refuse_prompt(model, "no finding selected") };
     let title = format!("Reason for accepting {}:", subject.name);
     model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::AcceptReason((*subject).clone()), title, "")));
     Effects::redraw()

@@ -91,8 +91,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         effects.redraw |= shown;
     }
     effects.terminal.extend(alert(model, model.feed.recorded() - before));
-    let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    let Model { checks, findings, fleet, .. } = model;
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
     sum_up(model, touched);
     effects.redraw |= any_clusters || matches!(model.screen(), crate::console::model::ScreenId::Fleet);
     effects
@@ -116,8 +116,8 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     for (id, held) in touched {
         judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
-    let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    let Model { checks, findings, fleet, .. } = model;
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
     sum_up(model, clusters);
     effects
 }

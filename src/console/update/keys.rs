@@ -25,6 +25,9 @@ pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
         return Effects::default();
     }
     let scope = model.scope();
+    if is_typed_into_nothing(model, key) {
+        return Effects::default();
+    }
     // A message stays until the next key, which still works.
     let had_message = model.toasts.iter().next().is_some();
     model.toasts.clear();
@@ -53,6 +56,12 @@ fn resolve(model: &mut Model, scope: Scope, key: KeyEvent) -> Effects {
             Effects { redraw: was_sequence, ..Effects::default() }
         }
     }
+}
+
+/// Whether a letter was meant for a prompt that did not open, so that it does not act.
+fn is_typed_into_nothing(model: &Model, key: KeyEvent) -> bool {
+    let is_letter = matches!(key.code, KeyCode::Char(_)) && (key.modifiers - KeyModifiers::SHIFT).is_empty();
+    is_letter && model.layer.is_none() && model.refused_until.is_some_and(|until| model.now < until)
 }
 
 /// Pasted text is typed into text fields only: a paste never runs actions.

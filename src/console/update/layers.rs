@@ -4,14 +4,14 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::Input;
 
 use super::act::say;
-use super::{keys, palette, repair};
+use super::{keys, lists, palette, repair};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::filter;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Layer, Model, PluginDialog, Prompt, PromptWhat, ScreenId};
+use crate::console::model::{CheckSheet, Choice, Layer, Model, Picker, PluginDialog, Prompt, PromptWhat, ScreenId};
 use crate::console::task::Task;
 use crate::console::view;
-use trueup_core::world::ClusterName;
+use trueup_core::world::{ClusterName, RiskClass};
 use trueup_fleet::connect::PluginQuestion;
 
 /// Lines per page of a layer.
@@ -26,6 +26,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Back | Action::Quit | Action::Help => close(model),
         Action::Open => enter(model),
         Action::Complete => complete(model),
+        Action::Mark => tick(model),
         Action::Up => step(model, -1),
         Action::Down => step(model, 1),
         Action::PageUp => step(model, -PAGE),
@@ -53,9 +54,14 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             }
             Effects::redraw()
         }
+        Some(Layer::Picker(Picker { choice: Choice::Letters(_), .. })) => match key.code {
+            KeyCode::Char(letter) => palette::choose_letter(model, letter),
+            _ => Effects::default(),
+        },
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
             keys::edit(&mut picker.input, key);
             picker.find(palette::score);
+            palette::preview(model);
             Effects::redraw()
         }
         Some(Layer::Prompt(prompt)) => {
@@ -133,6 +139,15 @@ fn typed(model: &mut Model) -> Effects {
     effects
 }
 
+/// Ticks the item and moves to the next.
+fn tick(model: &mut Model) -> Effects {
+    if let Some(Layer::Picker(picker)) = &mut model.layer {
+        picker.tick();
+        picker.step(1);
+    }
+    Effects::redraw()
+}
+
 fn close(model: &mut Model) -> Effects {
     if let Some(Layer::Plugin(_)) = &model.layer {
         return answer_plugin(model, PluginAnswer::DoNotRun);
@@ -140,6 +155,10 @@ fn close(model: &mut Model) -> Effects {
     match model.layer.take() {
         Some(Layer::Approval(_)) => say(model, "nothing was sent"),
         Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, .. })) => filter(model, ""),
+        Some(Layer::Picker(Picker { choice: Choice::Preview(before), .. })) => {
+            model.theme = before;
+            Effects::redraw()
+        }
         Some(
             Layer::Prompt(_)
             | Layer::Help { .. }
@@ -171,7 +190,14 @@ fn enter_prompt(model: &mut Model) -> Effects {
             model.layer = Some(Layer::Prompt(prompt));
             Effects::redraw()
         }
-        PromptWhat::Filter => Effects::redraw(),
+        PromptWhat::Filter => {
+            // The best match stays under the cursor, whatever arrives.
+            if let Some(check) = model.check_mut() {
+                check.list.hold(&check.order);
+            }
+            Effects::redraw()
+        }
+        PromptWhat::SaveView => lists::save_view(model, text),
         PromptWhat::AcceptReason(subject) if text.is_empty() => {
             let mut again = Prompt::new(PromptWhat::AcceptReason(subject), prompt.title, "");
             again.problem =
@@ -200,8 +226,18 @@ fn enter_prompt(model: &mut Model) -> Effects {
 
 fn complete(model: &mut Model) -> Effects {
     let Some(Layer::Prompt(prompt)) = &mut model.layer else { return Effects::default() };
-    let clusters: Vec<&str> = model.fleet.clusters().map(|cluster| cluster.name.as_str()).collect();
-    let known = filter::Known { clusters, ..filter::Known::default() };
+    let place = match model.navigation.here() {
+        ScreenId::Check(place) => Some(place),
+        ScreenId::Fleet
+        | ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry => None,
+    };
+    let mut known = place.and_then(|place| model.checks.get(place)).map(CheckSheet::known).unwrap_or_default();
+    known.clusters = model.fleet.clusters().map(|cluster| cluster.name.as_str()).collect();
+    known.classes = RiskClass::ALL.iter().map(|class| class.as_str()).collect();
     let text = prompt.input.value().to_owned();
     let completions = filter::complete(&text, text.len(), &known);
     let Some(first) = completions.options.first() else { return Effects::default() };
@@ -216,7 +252,10 @@ fn step(model: &mut Model, by: isize) -> Effects {
     match &mut model.layer {
         Some(Layer::Help { scroll }) => *scroll = scroll.saturating_add_signed(by).min(help_last),
         Some(Layer::Table { scroll, .. }) => *scroll = scroll.saturating_add_signed(by).min(table_last),
-        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.step(by),
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
+            picker.step(by);
+            palette::preview(model);
+        }
         Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
         Some(Layer::Prompt(_) | Layer::Plugin(_)) | None => {}
     }

@@ -8,6 +8,7 @@ mod data;
 mod export;
 mod keys;
 mod layers;
+mod lists;
 mod mouse;
 mod moving;
 mod palette;

@@ -2,12 +2,11 @@
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
-use super::{act, layers, moving, palette};
+use super::{act, layers, lists, moving, palette};
 use crate::console::effect::Effects;
 use crate::console::hits::{Hit, HitMap, Tab};
 use crate::console::keymap::Action;
-use crate::console::model::{Layer, Model, Pane, ScreenId};
-use crate::console::table::Direction;
+use crate::console::model::{CheckColumn, Layer, Model, Pane, ScreenId};
 
 /// Rows per wheel notch.
 const WHEEL: isize = 3;
@@ -79,12 +78,10 @@ fn click_tab(model: &mut Model, tab: Tab) -> Effects {
 
 /// Sorts by a column; a second click reverses the order.
 fn sort_by(model: &mut Model, column: usize) -> Effects {
-    let ScreenId::Check(place) = model.screen() else { return Effects::default() };
-    let Model { checks, findings, .. } = model;
-    let Some(check) = checks.get_mut(place) else { return Effects::default() };
-    let direction = if check.sort == column { check.order.direction().reversed() } else { Direction::Ascending };
-    check.sort_by(column, direction, findings);
-    Effects::redraw()
+    if model.check().is_none() {
+        return Effects::default();
+    }
+    lists::sort_or_reverse(model, CheckColumn::numbered(column))
 }
 
 fn wheel(model: &mut Model, hit: Option<Hit>, by: isize) -> Effects {

@@ -1,16 +1,21 @@
 //! Lists filtered by typing: all actions, views, clusters, themes, exports, a check's queries.
 
+use std::collections::BTreeSet;
+
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::act::{self, say};
-use super::{act::go_to_cluster, export, layers};
+use super::{act::go_to_cluster, export, layers, lists};
 use crate::console::effect::Effects;
 use crate::console::keymap::{Action, Group};
-use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView};
+use crate::console::model::{
+    Choice, ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView,
+};
 use crate::console::task::{RequestId, Task};
 use trueup_checks::FleetTable;
 use trueup_core::engine::SubjectId;
+use trueup_core::world::ClusterName;
 
 /// Opens the list of all actions and screens.
 pub fn open(model: &mut Model) -> Effects {
@@ -34,23 +39,27 @@ pub fn open(model: &mut Model) -> Effects {
 pub fn open_clusters(model: &mut Model) -> Effects {
     let items = clusters(model);
     if items.is_empty() {
-        return say(model, "no clusters yet");
+        return lists::refuse_prompt(model, "no clusters yet");
     }
-    show(model, Layer::Picker(Picker::new("clusters", items)))
+    let choice = Choice::Ticks(BTreeSet::new());
+    show(model, Layer::Picker(Picker { choice, ..Picker::new("Clusters", items) }))
 }
 
 pub fn open_themes(model: &mut Model) -> Effects {
     let items = themes(model);
-    show(model, Layer::Picker(Picker::new("themes", items)))
+    let choice = Choice::Preview(model.theme.clone());
+    let cursor = model.themes.iter().position(|theme| *theme == model.theme).unwrap_or(0);
+    show(model, Layer::Picker(Picker { choice, cursor, ..Picker::new("Theme (preview)", items) }))
 }
 
-/// Opens the views of the config.
+/// Opens the views of the config and those saved from the console.
 pub fn open_views(model: &mut Model) -> Effects {
     let items = views(model);
     if items.is_empty() {
-        return say(model, "no saved views; add [[console.views]] to the config");
+        let text = format!("No saved views. {}: save this list as a view", model.screen_key(Action::SaveView));
+        return lists::refuse_prompt(model, &text);
     }
-    show(model, Layer::Picker(Picker::new("views", items)))
+    show(model, Layer::Picker(Picker::new("Views", items)))
 }
 
 pub fn open_export(model: &mut Model) -> Effects {
@@ -67,7 +76,7 @@ pub fn open_export(model: &mut Model) -> Effects {
 pub fn open_forms(model: &mut Model) -> Effects {
     let forms = model.check().map(|check| check.description.forms).unwrap_or_default();
     let (Some(subject), false) = (model.subject(), forms.is_empty()) else {
-        return say(model, "this check has no queries");
+        return lists::refuse_prompt(model, "this check has no queries");
     };
     if forms.len() == 1 {
         return prompt_form(model, (*subject).clone(), 0);
@@ -106,11 +115,28 @@ pub fn take_table(model: &mut Model, answered: RequestId, found: Option<FleetTab
 
 /// Executes the chosen item.
 pub fn choose(model: &mut Model) -> Effects {
+    let mut ticked: Vec<ClusterName> = Vec::new();
     let chosen = match &model.layer {
-        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
+            ticked.extend(picker.ticked().filter_map(|item| match &item.what {
+                PickerWhat::Cluster(cluster) => Some(cluster.clone()),
+                PickerWhat::Act(_)
+                | PickerWhat::Theme(_)
+                | PickerWhat::View(_)
+                | PickerWhat::Export(_)
+                | PickerWhat::Form(_)
+                | PickerWhat::Sort(_)
+                | PickerWhat::Reverse => None,
+            }));
+            picker.chosen().cloned()
+        }
         Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Prompt(_) | Layer::Approval(_) | Layer::Plugin(_))
         | None => None,
     };
+    if !ticked.is_empty() {
+        model.layer = None;
+        return lists::show_clusters(model, &ticked);
+    }
     let Some(item) = chosen else { return Effects::default() };
     model.layer = None;
     match item.what {
@@ -122,11 +148,54 @@ pub fn choose(model: &mut Model) -> Effects {
         }
         PickerWhat::View(place) => go_to_view(model, place),
         PickerWhat::Export(form) => export::export(model, form),
+        PickerWhat::Sort(column) => lists::sort_by(model, column),
+        PickerWhat::Reverse => lists::reverse(model),
         PickerWhat::Form(place) => match model.subject() {
             Some(subject) => prompt_form(model, (*subject).clone(), place),
             None => Effects::redraw(),
         },
     }
+}
+
+/// Tries out the item at the cursor of a picker with a preview.
+pub fn preview(model: &mut Model) {
+    if let Some(Layer::Picker(picker)) = &model.layer
+        && let Choice::Preview(_) = &picker.choice
+        && let Some(PickerItem { what: PickerWhat::Theme(theme), .. }) = picker.chosen()
+    {
+        model.theme = theme.clone();
+    }
+}
+
+/// The item with a letter, chosen by it.
+pub fn choose_letter(model: &mut Model, letter: char) -> Effects {
+    let Some(Layer::Picker(picker)) = &mut model.layer else { return Effects::default() };
+    let Choice::Letters(letters) = &picker.choice else { return Effects::default() };
+    match letters.iter().position(|one| *one == letter) {
+        Some(place) => {
+            picker.cursor = place;
+            choose(model)
+        }
+        None => Effects::default(),
+    }
+}
+
+/// The term of a filter that shows these clusters and no others.
+pub fn cluster_term(model: &Model, names: &[ClusterName]) -> String {
+    // A name also matches longer ones up to a separator, unless it is quoted.
+    let needs_quotes = |name: &str| {
+        let is_plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.:/@".contains(letter));
+        let is_longer = |other: &str| {
+            let rest = other.strip_prefix(name);
+            rest.and_then(|rest| rest.chars().next()).is_some_and(|next| !next.is_alphanumeric())
+        };
+        !is_plain || model.fleet.clusters().any(|cluster| is_longer(cluster.name.as_str()))
+    };
+    let value = |name: &ClusterName| match needs_quotes(name.as_str()) {
+        true => format!("\"{}\"", name.as_str().replace('\\', "\\\\").replace('"', "\\\"")),
+        false => name.to_string(),
+    };
+    format!("cluster:{}", names.iter().map(value).collect::<Vec<_>>().join(","))
 }
 
 /// Runs a check's query with the typed text.
@@ -183,11 +252,12 @@ fn views(model: &Model) -> Vec<PickerItem> {
         note: format!("view, {} {}", view.screen, view.filter).trim_end().to_owned(),
         what: PickerWhat::View(place),
     };
-    model.views.iter().enumerate().map(item).collect()
+    model.views.iter().chain(&model.saved_views).enumerate().map(item).collect()
 }
 
 fn go_to_view(model: &mut Model, place: usize) -> Effects {
-    let Some(SavedView { screen, filter, .. }) = model.views.get(place).cloned() else { return Effects::redraw() };
+    let found = model.views.iter().chain(&model.saved_views).nth(place).cloned();
+    let Some(SavedView { screen, filter, .. }) = found else { return Effects::redraw() };
     let Some(place) = model.screen_named(&screen) else {
         return say(model, &format!("check {screen} is disabled"));
     };

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::act::{cluster_here, go, open_object, say};
+use super::lists::{self, Marked};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
 use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Run, ScreenId, UndoOffer, Upper};
@@ -15,14 +16,21 @@ use trueup_core::world::{Cluster, ClusterName};
 pub fn reconcile(model: &mut Model) -> Effects {
     let wanted = match model.screen() {
         ScreenId::Check(_) => {
-            let Some(check) = model.check_mut() else { return Effects::default() };
-            check.list.hold(&check.order);
-            let marks = check.list.marks();
-            let chosen: BTreeSet<SubjectId> = match marks.is_empty() {
-                true => check.list.cursor().map(|id| (**id).clone()).into_iter().collect(),
-                false => marks.iter().map(|id| (**id).clone()).collect(),
+            let (subjects, left_out) = match lists::marked(model) {
+                None => return Effects::default(),
+                Some(Marked::Chosen { subjects, left_out }) => (subjects, left_out),
+                Some(Marked::AllHidden(marks)) => {
+                    let key = model.key(Action::Back);
+                    let text = format!("{marks} marked, all hidden by the filter: nothing planned ({key}: clear it)");
+                    return say(model, &text);
+                }
             };
-            PlanTarget::Subjects(chosen)
+            if subjects.is_empty() {
+                return say(model, "no finding to plan for");
+            }
+            let effects = request_plan(model, PlanTarget::Subjects(subjects));
+            model.left_out = left_out;
+            return effects;
         }
         ScreenId::Fleet => PlanTarget::Subjects(subjects_of_clusters(model)),
         ScreenId::Plan => return refresh(model),
@@ -64,7 +72,9 @@ fn subjects_of_clusters(model: &Model) -> BTreeSet<SubjectId> {
     of_chosen.map(|(id, _)| (**id).clone()).collect()
 }
 
-fn request_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
+/// Requests a plan. Marks that an earlier one left out do not concern it.
+pub fn request_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
+    model.left_out = None;
     let ask = model.next_request();
     model.planning = Some(ask);
     Effects::redraw().with(Task::Plan { ask, wanted })
@@ -253,6 +263,7 @@ pub fn undo(model: &mut Model) -> Effects {
         UndoOffer::Possible => {
             let ask = model.next_request();
             model.planning = Some(ask);
+            model.left_out = None;
             Effects::redraw().with(Task::Undo { ask, plan, action: None })
         }
         UndoOffer::Undone(by) => say(model, &format!("Already undone by {}", short_id(&by))),

@@ -77,7 +77,7 @@ fn started(model: &mut Model, start: Start) {
             check.put(id, held, fleet.class_of(&id.cluster), findings, now);
         }
     }
-    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
     model.standing = Standing::Running(start);
 }
 

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::check_cells::{class_cell, class_mark, own_cell, state_cell, verdict};
+use super::check_columns::CheckColumns;
 use super::detail;
 use super::paint::{Painter, PaneFocus as Keys};
 use super::rows::{Row, table_look, with_margin};
@@ -14,19 +16,21 @@ use super::states;
 use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
+use crate::console::kind::short_kind;
 use crate::console::layout::Layout;
-use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane, PlannedChange, shown_name};
-use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
+use crate::console::model::{CheckColumn, CheckSheet, Fold, Model, Pane, listed_name, listed_namespace};
+use crate::console::table::{Cell, Cut, RowStyle, TableView, Tone, display_width, shorten};
 use crate::console::theme::{Glyphs, Role};
-use trueup_checks::Side;
-use trueup_checks::judgements::CurrentJudgement;
-use trueup_core::engine::{State, SubjectId, Verb};
+use trueup_checks::causes::CauseGroup;
+use trueup_core::engine::{SubjectId, Verb};
 use trueup_core::world::{Cluster, Link};
 
-/// Width of a time bar.
-const BAR: usize = 10;
 /// How far below the window a branch is searched: the line of a longer tree ends early.
 const AHEAD: usize = 64;
+/// The rules and blanks beside the texts of a title line.
+const RULES: usize = 10;
+/// Columns kept for the title.
+const TITLE_MIN: usize = 16;
 
 pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Painter<'_>) {
     if layout.detail.is_none() && model.pane == Pane::Detail {
@@ -35,15 +39,30 @@ pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Pa
     }
     let held = if model.pane == Pane::List { Keys::Keys } else { Keys::Waits };
     let mut title = Line::of(check.description.title, Role::Title);
+    if check.shows_groups() {
+        title = title.and(format!(" {} by cause", painter.glyphs().separator), Role::Muted);
+    }
+    if let Some(cluster) = check.only_cluster() {
+        let class = model.fleet.class_of(cluster);
+        let separator = painter.glyphs().separator;
+        title = title.and(format!(" {separator} {cluster} "), Role::Text);
+        title = title.and(painter.glyphs().class(class), Role::from(class));
+    }
     if !check.filter_text.is_empty() {
         let role = if check.filter_problem.is_some() { Role::Error } else { Role::Filter };
         title = title.and(format!(" {} {}", painter.glyphs().separator, check.filter_text), role);
     }
-    let inside = painter.pane(layout.main, &title, &counted(model, check, painter), held);
+    let columns = CheckColumns::of_pane(check, layout.main);
+    let inside = painter.pane(
+        layout.main,
+        &title,
+        &counted(model, check, &columns, (&title, usize::from(layout.main.width)), painter),
+        held,
+    );
     painter.hit(layout.main, Hit::List);
     match check.order.shown() {
         0 => empty(model, check, inside, painter),
-        _ => table(model, check, with_margin(inside), layout.main.right() - 1, painter),
+        _ => table(model, check, &columns, with_margin(inside), painter),
     }
     if let Some(area) = layout.detail {
         let held = if model.pane == Pane::Detail { Keys::Keys } else { Keys::Waits };
@@ -55,19 +74,47 @@ pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Pa
     }
 }
 
-/// `9 of 412 · −2 ◔1`
-fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
-    let mut line = Line::of(format!("{} of {}", check.order.shown(), check.order.total()), Role::Muted);
-    let marks = check.list.marks().len();
-    if marks > 0 {
-        let all_shown = check.order.shown() == check.order.total();
-        let hidden = if all_shown { 0 } else { check.list.marks_hidden(&check.order) };
-        let note = if hidden > 0 { format!(" {marks} marked ({hidden} hidden)") } else { format!(" {marks} marked") };
-        line = line.and(note, Role::Mark);
+/// `9 of 412 · 84 match hidden (=) · +2 columns · −2 ◔1`
+///
+/// Where the title needs the space, first the counts of states end, then the matches go.
+fn counted(
+    model: &Model,
+    check: &CheckSheet,
+    columns: &CheckColumns,
+    (title, width): (&Line, usize),
+    painter: &Painter<'_>,
+) -> Line {
+    let separator = painter.glyphs().separator;
+    let count = format!("{} of {}", check.findings_shown(), check.findings_total());
+    let mut line = Line::of("", Role::Muted);
+    if columns.hidden() > 0 {
+        let word = if columns.hidden() == 1 { "column" } else { "columns" };
+        line = line.and(format!(" {separator} +{} {word}", columns.hidden()), Role::Muted);
     }
+    if !check.list.marks().is_empty() {
+        let marked = check.without_heads(check.list.marks().iter());
+        let (marks, hidden) = (marked.len(), marked.iter().filter(|id| !check.is_shown(id)).count());
+        let note = if hidden > 0 { format!("{marks} marked, {hidden} hidden") } else { format!("{marks} marked") };
+        line = line.and(format!(" {separator} "), Role::Muted).and(note, Role::Mark);
+    }
+    let title_width = painter.width(&title.plain()).max(TITLE_MIN);
+    let matches = match check.matches_hidden(&model.findings) {
+        0 => String::new(),
+        hidden => format!(" {separator} {hidden} match hidden ({})", model.screen_key(Action::ShowMatches)),
+    };
+    let needed = painter.width(&count) + painter.width(&matches) + painter.width(&line.plain()) + title_width + RULES;
+    let count = if needed > width { count } else { format!("{count}{matches}") };
+    line.0.insert(0, (count, Role::Muted));
     let counts = model.findings.counts_of(check.name);
-    for state in State::ALL.into_iter().filter(|state| *state != State::Match && counts.of(*state) > 0) {
-        line = line.and(format!(" {}{}", painter.glyphs().state(state), counts.of(state)), Role::from(state));
+    let mut before = format!(" {separator} ");
+    // The tab has the two worst of them.
+    for (state, count) in counts.worst() {
+        let word = format!("{}{count}", painter.glyphs().state(state));
+        let needed = title_width + painter.width(&line.plain()) + painter.width(&before) + painter.width(&word) + RULES;
+        if needed > width {
+            break;
+        }
+        line = line.and(std::mem::replace(&mut before, " ".to_owned()), Role::Muted).and(word, Role::from(state));
     }
     line
 }
@@ -90,105 +137,179 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
         }
         (0, 1) => ("Reading 1 cluster.".to_owned(), "Rows appear as they are found.".to_owned()),
         (0, busy) => (format!("Reading {busy} clusters."), "Rows appear as they are found.".to_owned()),
-        (total, _) => {
-            (format!("None of {total} findings matches the filter."), format!("{}: clear filter", key(Action::Back)))
+        (_, _) => {
+            let hidden = check.matches_hidden(&model.findings);
+            let show = format!("{hidden} match ({}: show)", key(Action::ShowMatches));
+            match (check.filter_text.is_empty(), hidden) {
+                (true, _) => (format!("Nothing to fix: {show}"), String::new()),
+                (false, 0) => (no_row(model, check), String::new()),
+                (false, _) => (no_row(model, check), format!("Hidden: {show}")),
+            }
         }
     };
     states::empty(area, &message, &next, painter);
 }
 
-/// The columns, each with its sort index.
-fn columns(check: &CheckSheet, space: u16) -> (Vec<Column>, Vec<usize>) {
-    // On a wide screen the name gets the space of the last other column.
-    let object = (space / 4).clamp(19, 34);
-    let mut all = vec![
-        (Column::new("", 2).gap(0), 0),
-        (Column::new("OBJECT", object).weight(4).gap(1), 1),
-        (Column::new("CLUSTER", 14).priority(4), 2),
-    ];
-    for (place, column) in check.description.columns.iter().enumerate() {
-        let own = Column::new(column.title, column.width).priority(column.rank).weight(u16::from(column.grows));
-        let own = match column.side {
-            Side::Left => own,
-            Side::Right => own.right(),
-        };
-        all.push((own, OWN_COLUMNS_AFTER + 1 + place));
-    }
-    all.push((Column::new("VERDICT", check.description.verdict_width), 3));
-    all.push((Column::new("SINCE", 5).right().priority(5), 4));
-    all.into_iter().unzip()
+fn no_row(model: &Model, check: &CheckSheet) -> String {
+    format!("No row matches \"{}\" ({}: clear)", check.filter_text.trim(), model.screen_key(Action::Back))
 }
 
-fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
-    let (columns, sorts) = columns(check, area.width);
-    let sort = sorts.iter().position(|sort| *sort == check.sort);
+fn table(model: &Model, check: &CheckSheet, columns: &CheckColumns, area: Rect, painter: &mut Painter<'_>) {
     let style = table_look(painter);
     let window = check.list.window();
+    let sort = check.sorted_by().and_then(|(column, direction)| {
+        let place = columns.which.iter().position(|one| *one == column)?;
+        Some((place, direction))
+    });
     let view = TableView {
-        columns: &columns,
-        sort: sort.map(|sort| (sort, check.order.direction())),
+        columns: &columns.all,
+        sort,
         style: &style,
         first: window.start,
         total: check.order.shown(),
-        border: Some(border),
+        border: Some(area.right()),
     };
-    let branches = branches(model, check, window.clone(), painter.glyphs());
-    let visible: Vec<(&Arc<SubjectId>, String)> = check.order.window(window).zip(branches).collect();
-    let rows: Vec<Row<'_>> =
-        visible.into_iter().filter_map(|(id, branch)| row(model, check, (id, branch), &sorts, painter)).collect();
-    for (header, column) in painter.table(&view, rows, area) {
-        painter.hit(header, Hit::Column(sorts[column]));
+    let visible: Vec<&Arc<SubjectId>> = check.order.window(window.clone()).collect();
+    let texts = row_texts(model, check, columns, (&visible, window), painter);
+    let rows: Vec<Row<'_>> = visible
+        .into_iter()
+        .zip(texts)
+        .filter_map(|(id, texts)| row(model, check, (id, texts), columns, painter))
+        .collect();
+    for (header, column) in painter.table_highlighted(&view, check.highlights(), rows, area) {
+        painter.hit(header, Hit::Column(columns.which[column].number()));
     }
+}
+
+/// The texts of a row that are shortened together with those of the other rows.
+struct RowTexts<'m> {
+    branch: String,
+    name: Cow<'m, str>,
+    namespace: Cow<'m, str>,
+    cluster: Cow<'m, str>,
+}
+
+/// Names, namespaces and clusters of the window, so shortened that different ones stay different.
+fn row_texts<'m>(
+    model: &'m Model,
+    check: &CheckSheet,
+    columns: &CheckColumns,
+    (visible, window): (&[&'m Arc<SubjectId>], Range<usize>),
+    painter: &Painter<'_>,
+) -> Vec<RowTexts<'m>> {
+    let glyphs = painter.appearance.table_glyphs();
+    let branches = branches(model, check, window, painter.glyphs());
+    // A heading has no name to be shortened.
+    let is_head = |id: &SubjectId| check.grouped().is_head(id);
+    let name_of = |id: &'m SubjectId| if is_head(id) { Cow::Borrowed("") } else { listed_name(id) };
+    let names: Vec<Cow<'m, str>> = visible.iter().map(|id| name_of(id)).collect();
+    let width = columns.width(CheckColumn::Name).unwrap_or_default();
+    let asked: Vec<(&str, usize)> = names
+        .iter()
+        .zip(&branches)
+        .map(|(name, branch)| (name.as_ref(), width.saturating_sub(display_width(branch, glyphs))))
+        .collect();
+    let shown: Vec<String> = shorten(&asked, glyphs).into_iter().map(Cow::into_owned).collect();
+    let column = |column: CheckColumn, of: fn(&'m SubjectId) -> &'m str, reserved: usize| {
+        let width = columns.width(column).unwrap_or_default().saturating_sub(reserved);
+        let text = |id: &'m SubjectId| if is_head(id) { "" } else { of(id) };
+        let asked: Vec<(&'m str, usize)> = visible.iter().map(|id| (text(id), width)).collect();
+        shorten(&asked, glyphs)
+    };
+    let namespaces = column(CheckColumn::Namespace, listed_namespace, 0);
+    let has_class = columns.width(CheckColumn::Class).is_some();
+    let clusters = column(CheckColumn::Cluster, |id| id.cluster.as_str(), usize::from(!has_class));
+    let rest = namespaces.into_iter().zip(clusters);
+    branches
+        .into_iter()
+        .zip(shown)
+        .zip(rest)
+        .map(|((branch, name), (namespace, cluster))| RowTexts { branch, name: Cow::Owned(name), namespace, cluster })
+        .collect()
 }
 
 fn row<'m>(
     model: &'m Model,
     check: &'m CheckSheet,
-    (id, branch): (&'m Arc<SubjectId>, String),
-    sorts: &[usize],
+    (id, texts): (&'m Arc<SubjectId>, RowTexts<'m>),
+    columns: &CheckColumns,
     painter: &mut Painter<'_>,
 ) -> Option<Row<'m>> {
+    if let Some(group) = check.grouped().of_head(id) {
+        return Some(heading(model, check, (id, group), columns, painter));
+    }
     let held = model.findings.get(id)?;
     let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
-    let is_own = |sort: usize| sort.checked_sub(OWN_COLUMNS_AFTER + 1);
-    let mut cells = Vec::with_capacity(sorts.len());
-    let mut branch = Some(branch);
-    for sort in sorts {
-        let cell = match (*sort, is_own(*sort)) {
-            (_, Some(own)) => own_cell(held.cells.get(own), model, painter),
-            (0, _) => state_cell(held, ghost, painter),
-            (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
-            (2, _) => cluster_cell(model, id, painter),
-            (3, _) => Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))),
-            (_, _) => Cell::text(painter.list_age(held.since, model.now), painter.style(Role::Muted)),
-        };
-        cells.push(cell);
+    let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
+    let RowTexts { branch, name, namespace, cluster } = texts;
+    let mut name = Some((branch, name));
+    let (mut namespace, mut cluster) = (Some(namespace), Some(cluster));
+    // The class is before the cluster where it has no column.
+    let has_class = columns.width(CheckColumn::Class).is_some();
+    let mark = if has_class { "" } else { class_mark(model, id, painter) };
+    let mut cells = Vec::with_capacity(columns.which.len());
+    for column in &columns.which {
+        cells.push(match column {
+            CheckColumn::State => state_cell(held, ghost, painter),
+            CheckColumn::Name => {
+                let (branch, name) = name.take().unwrap_or_default();
+                let pieces: Vec<(Cow<'m, str>, Style)> = vec![(Cow::Owned(branch), muted), (name, text)];
+                Cell::pieces(pieces, Cut::End).searched()
+            }
+            CheckColumn::Kind => Cell::text(short_kind(id.kind), muted).searched(),
+            CheckColumn::Namespace => Cell::text(namespace.take().unwrap_or_default(), text).searched(),
+            CheckColumn::Cluster => {
+                let class = painter.style(Role::from(model.fleet.class_of(&id.cluster)));
+                let pieces = vec![(Cow::Borrowed(mark), class), (cluster.take().unwrap_or_default(), class)];
+                Cell::pieces(pieces, Cut::End).searched()
+            }
+            CheckColumn::Class => class_cell(model, id, painter),
+            CheckColumn::Verdict => {
+                Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))).searched()
+            }
+            CheckColumn::Since => Cell::text(painter.list_age(held.since, model.now), muted),
+            CheckColumn::Own(own) => own_cell(held.cells.get(*own), model, painter),
+        });
     }
     let tone = if ghost == Some(Verb::Delete) { Tone::Doomed } else { Tone::Plain };
-    let style = RowStyle { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
+    let in_marked = check.grouped().head_of(id).is_some_and(|head| check.list.is_marked(head));
+    let marked = in_marked || check.list.is_marked(id);
+    let style = RowStyle { cursor: check.list.cursor() == Some(id), marked, tone };
     Some(Row { cells, style })
 }
 
-/// An accepted finding shows that; its verdict is in the detail.
-fn verdict(held: &CurrentJudgement) -> &'static str {
-    if held.judgement.codes.contains(&ACCEPTED) { ACCEPTED } else { held.judgement.verdict }
-}
-
-/// Glyph of the state and of the planned verb.
-fn state_cell<'m>(held: &CurrentJudgement, ghost: Option<Verb>, painter: &Painter<'_>) -> Cell<'m> {
+/// `− ⊟ 12 orphans: HostedCluster guest-checkout edited 19:34:02 by hypershift-cli, oidcProviders 3 → 1`
+fn heading<'m>(
+    model: &'m Model,
+    check: &CheckSheet,
+    (id, group): (&Arc<SubjectId>, &CauseGroup),
+    columns: &CheckColumns,
+    painter: &Painter<'_>,
+) -> Row<'m> {
     let glyphs = painter.glyphs();
-    let state = held.judgement.state;
-    let ghost = match ghost.map(PlannedChange::from) {
-        None => " ",
-        Some(PlannedChange::Create) => glyphs.ghost_create,
-        Some(PlannedChange::Update) => glyphs.ghost_update,
-        Some(PlannedChange::Delete) => glyphs.ghost_delete,
+    let sign = match check.grouped().fold(id) {
+        Fold::Open => glyphs.group_open,
+        Fold::Closed => glyphs.group_closed,
     };
-    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
-        (Cow::Borrowed(glyphs.state(state)), painter.style(Role::from(state))),
-        (Cow::Borrowed(ghost), painter.style(Role::Accent)),
-    ];
-    Cell::pieces(pieces, Cut::End)
+    let sentence = group.sentence(&model.group_words());
+    let cells = columns.which.iter().map(|column| match column {
+        CheckColumn::State => Cell::text(glyphs.state(group.state), painter.style(Role::from(group.state))),
+        CheckColumn::Name => {
+            let sign = (Cow::Borrowed(sign), painter.style(Role::Accent));
+            let sentence = (Cow::Owned(format!(" {sentence}")), painter.style(Role::Title));
+            Cell::pieces(vec![sign, sentence], Cut::End).spanning()
+        }
+        CheckColumn::Kind
+        | CheckColumn::Namespace
+        | CheckColumn::Cluster
+        | CheckColumn::Class
+        | CheckColumn::Verdict
+        | CheckColumn::Since
+        | CheckColumn::Own(_) => Cell::empty(),
+    });
+    let style =
+        RowStyle { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone: Tone::Plain };
+    Row { cells: cells.collect(), style }
 }
 
 /// Tree branches of each row of a window; empty without a tree.
@@ -212,58 +333,4 @@ fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Gl
         (1..=*depth).map(level).collect()
     };
     depths.iter().enumerate().take(window.len()).map(branch).collect()
-}
-
-fn object_cell<'m>(branch: String, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
-    let name = Cow::Borrowed(shown_name(id));
-    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
-        (Cow::Owned(branch), painter.style(Role::Muted)),
-        (Cow::Owned(format!("{} ", id.kind)), painter.style(Role::Muted)),
-        (name, painter.style(Role::Text)),
-    ];
-    Cell::pieces(pieces, Cut::Middle)
-}
-
-fn cluster_cell<'m>(model: &Model, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
-    let class = model.fleet.class_of(&id.cluster);
-    Cell::name(id.cluster.as_str(), painter.style(Role::from(class)))
-}
-
-fn own_cell<'m>(cell: Option<&'m trueup_checks::Cell>, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
-    let text = painter.style(Role::Text);
-    match cell {
-        None | Some(trueup_checks::Cell::Nothing) => Cell::text(painter.glyphs().nothing, painter.style(Role::Muted)),
-        Some(trueup_checks::Cell::Text(words)) => Cell::name(&**words, text),
-        Some(trueup_checks::Cell::Number(number)) => Cell::text(number.to_string(), text),
-        Some(trueup_checks::Cell::Age(at)) => Cell::text(painter.list_age(*at, model.now), painter.style(Role::Muted)),
-        Some(trueup_checks::Cell::Left { from, until }) => left_cell(*from, *until, model, painter),
-        Some(trueup_checks::Cell::Pair { expected, actual }) if expected == actual => Cell::name(&**actual, text),
-        Some(trueup_checks::Cell::Pair { expected, actual }) => {
-            let arrow = painter.glyphs().arrow;
-            Cell::name(format!("{actual}{arrow}{expected}"), painter.style(Role::Drift))
-        }
-    }
-}
-
-/// A bar that changes only with its text.
-fn left_cell<'m>(from: jiff::Timestamp, until: jiff::Timestamp, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
-    if model.now >= until {
-        let ago = painter.list_age(until, model.now);
-        return Cell::text(format!("expired {ago} ago"), painter.style(Role::Error));
-    }
-    let whole = until.duration_since(from).as_secs().max(1);
-    let left = until.duration_since(model.now).as_secs().clamp(0, whole);
-    // The remaining time is rendered like an age.
-    let words = crate::console::table::age(model.now, until);
-    let unit = crate::console::table::next_change(model.now, until);
-    let step = unit.map_or(1, |next| next.duration_since(until).as_secs().max(1));
-    painter.changes(model.now.checked_add(jiff::SignedDuration::from_secs(step)).ok());
-    let full = usize::try_from(left * i64::try_from(BAR).unwrap_or(10) / whole).unwrap_or(0);
-    let glyphs = painter.glyphs();
-    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
-        (Cow::Owned(glyphs.bar_full.repeat(full)), painter.style(Role::BarFull)),
-        (Cow::Owned(glyphs.bar_empty.repeat(BAR - full)), painter.style(Role::BarEmpty)),
-        (Cow::Owned(format!("  {words}")), painter.style(Role::Text)),
-    ];
-    Cell::pieces(pieces, Cut::End)
 }

@@ -66,7 +66,7 @@ fn rank(action: Action) -> u8 {
     match action {
         Action::Help | Action::Quit | Action::Back | Action::Discard | Action::Stop => 0,
         Action::Open | Action::Reconcile | Action::Approve | Action::Undo | Action::RunOnce | Action::DoNotRun => 1,
-        Action::Filter | Action::SortNext | Action::Palette | Action::Include | Action::Mark => 2,
+        Action::Filter | Action::Sort | Action::Palette | Action::Include | Action::Mark => 2,
         Action::Down | Action::Up | Action::NextPane | Action::GoActivity | Action::GoFleet | Action::Reconnect => 4,
         _ => 3,
     }
@@ -174,7 +174,7 @@ fn list(model: &Model) -> Vec<Action> {
             actions.extend(question(model));
             let rest = [
                 Action::Filter,
-                Action::SortNext,
+                Action::Sort,
                 Action::NextPane,
                 Action::Accept,
                 Action::Copy,

@@ -8,6 +8,8 @@
 mod activity;
 mod approval;
 mod check;
+mod check_cells;
+mod check_columns;
 mod detail;
 mod expiry;
 mod fleet;
@@ -38,7 +40,7 @@ pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
 use super::layout::{DIALOG_MIN, HEIGHT_MIN, Layout, WIDTH_MIN, fits_dialog};
-use super::model::{Layer, Model, ScreenId, Standing};
+use super::model::{CheckColumn, Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
 use super::theme::{GlyphSet, Glyphs, Role, Theme};
@@ -145,11 +147,19 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     match &model.layer {
         Some(Layer::Help { scroll }) => help::draw(model, *scroll, area, painter),
         Some(Layer::Table { table, scroll, .. }) => fleet_table::draw(model, table.as_ref(), *scroll, area, painter),
-        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker::draw(picker, area, painter),
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker::draw(model, picker, area, painter),
         Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
         Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),
         Some(Layer::Plugin(dialog)) => plugin::draw(model, dialog, area, painter),
         None => {}
+    }
+}
+
+/// The columns of the check on the screen that there is space for.
+pub fn check_columns_shown(model: &Model) -> Vec<CheckColumn> {
+    match (model.check(), model.layout()) {
+        (Some(check), Some(layout)) => check_columns::CheckColumns::of_pane(check, layout.main).shown().collect(),
+        (Some(_) | None, _) => Vec::new(),
     }
 }
 

@@ -7,22 +7,44 @@ use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{Model, Picker, Prompt, PromptWhat};
+use crate::console::model::{Choice, Model, Picker, Prompt, PromptWhat};
 use crate::console::terminal::Cursor;
 use crate::console::theme::Role;
 
 const WIDTH: u16 = 76;
+/// Width of a picker of letters.
+const LETTERS_WIDTH: u16 = 34;
+/// Narrow, so that the screen behind it shows what is tried out.
+const PREVIEW_WIDTH: u16 = 34;
 const ROWS: u16 = 14;
 
-pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
+pub fn draw(model: &Model, picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
     let rows = u16::try_from(picker.items.len()).unwrap_or(ROWS).clamp(1, ROWS);
-    let place = centered(area, WIDTH.min(area.width.saturating_sub(2)), (rows + 3).min(area.height));
+    let key = |action: Action| model.key(action);
+    let (width, typed, footer) = match &picker.choice {
+        Choice::Search => (WIDTH, 1, String::new()),
+        Choice::Letters(_) => (LETTERS_WIDTH, 0, format!("{} back", key(Action::Back))),
+        Choice::Ticks(_) => (WIDTH, 1, format!("{} tick {} show", key(Action::Mark), key(Action::Open))),
+        Choice::Preview(_) => (PREVIEW_WIDTH, 1, format!("{} undo", key(Action::Back))),
+    };
+    let place = centered(area, width.min(area.width.saturating_sub(2)), (rows + 2 + typed).min(area.height));
     painter.dialog(place);
     painter.hit(place, Hit::Layer);
-    let right = Line::of(format!("{} of {}", picker.found.len(), picker.items.len()), Role::Muted);
+    let ticked = picker.ticked().count();
+    let count = if ticked > 0 { ticked } else { picker.found.len() };
+    let right = match typed {
+        0 => Line::blank(),
+        _ => Line::of(format!("{count} of {}", picker.items.len()), Role::Muted),
+    };
     let inside = painter.boxed(place, &Line::of(picker.title, Role::Title), &right);
-    input(inside, "> ", picker.input.value(), picker.input.visual_cursor(), painter);
-    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
+    if !footer.is_empty() {
+        let footer = Line::of(format!(" {footer} "), Role::HintText);
+        painter.line_right(place.right().saturating_sub(2), place.bottom().saturating_sub(1), place.width, &footer);
+    }
+    if typed > 0 {
+        input(inside, "> ", picker.input.value(), picker.input.visual_cursor(), painter);
+    }
+    let list = Rect { y: inside.y + typed, height: inside.height.saturating_sub(typed), ..inside };
     if picker.found.is_empty() {
         painter.text(list.x + 1, list.y, list.width, "no match", Role::Muted);
     }
@@ -32,7 +54,18 @@ pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
         let line = Rect { y, height: 1, ..list };
         let note = Line::of(format!("{} ", item.note), Role::Muted);
         let end = painter.line_right(line.right(), y, line.width / 2, &note);
-        painter.text(line.x + 1, y, end.saturating_sub(line.x + 2), &item.label, Role::Text);
+        let label = match &picker.choice {
+            Choice::Search | Choice::Preview(_) => item.label.clone(),
+            Choice::Letters(letters) => {
+                let letter = letters.get(picker.found[place]).copied().unwrap_or(' ');
+                format!("{letter}  {}", item.label)
+            }
+            Choice::Ticks(ticked) => {
+                let tick = if ticked.contains(&picker.found[place]) { "x" } else { " " };
+                format!("[{tick}] {}", item.label)
+            }
+        };
+        painter.text(line.x + 1, y, end.saturating_sub(line.x + 2), &label, Role::Text);
         if place == picker.cursor {
             painter.select(line);
         }
@@ -45,9 +78,11 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     let width = usize::from(layout.hints.width.saturating_sub(2));
     let (question, label) = match prompt.what {
         PromptWhat::Filter => (Vec::new(), "/"),
-        PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Form { .. } | PromptWhat::Quit => {
-            (wrapped(&prompt.title, width, 2, Role::Title), "> ")
-        }
+        PromptWhat::AcceptReason(_)
+        | PromptWhat::AcceptUntil { .. }
+        | PromptWhat::Form { .. }
+        | PromptWhat::SaveView
+        | PromptWhat::Quit => (wrapped(&prompt.title, width, 2, Role::Title), "> "),
     };
     let height = u16::try_from(question.len()).unwrap_or(0) + 2;
     let area = Rect { y: (layout.hints.y + 1).saturating_sub(height), height, ..layout.hints };
@@ -55,29 +90,38 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     painter.hit(area, Hit::Layer);
     painter.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }, &question, 0);
     let line = area.bottom().saturating_sub(2);
+    let field = Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 };
+    let field = match prompt.what {
+        PromptWhat::Filter => beside_count(model, field, painter),
+        PromptWhat::AcceptReason(_)
+        | PromptWhat::AcceptUntil { .. }
+        | PromptWhat::Form { .. }
+        | PromptWhat::SaveView
+        | PromptWhat::Quit => field,
+    };
     let (typed, cursor) = match prompt.what {
         // It may be a token.
         PromptWhat::Form { .. } => {
             (painter.glyphs().hidden.repeat(prompt.input.value().chars().count()), prompt.input.cursor())
         }
-        PromptWhat::Filter | PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Quit => {
-            (prompt.input.value().to_owned(), prompt.input.visual_cursor())
-        }
+        PromptWhat::Filter
+        | PromptWhat::AcceptReason(_)
+        | PromptWhat::AcceptUntil { .. }
+        | PromptWhat::SaveView
+        | PromptWhat::Quit => (prompt.input.value().to_owned(), prompt.input.visual_cursor()),
     };
-    input(
-        Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 },
-        label,
-        &typed,
-        cursor,
-        painter,
-    );
+    input(field, label, &typed, cursor, painter);
     let below = match (&prompt.problem, &prompt.what) {
         (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
-        (None, PromptWhat::Filter) => filter_count(model),
+        (None, PromptWhat::Filter) => filter_help(model, painter),
         (None, PromptWhat::Quit) => keys_line(model, "submit", "continue the apply"),
-        (None, PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Form { .. }) => {
-            keys_line(model, "submit", "cancel")
-        }
+        (
+            None,
+            PromptWhat::AcceptReason(_)
+            | PromptWhat::AcceptUntil { .. }
+            | PromptWhat::Form { .. }
+            | PromptWhat::SaveView,
+        ) => keys_line(model, "submit", "cancel"),
     };
     painter.line(area.x + 1, line + 1, area.width.saturating_sub(2), &below);
 }
@@ -88,15 +132,36 @@ fn keys_line(model: &Model, submit: &str, cancel: &str) -> Line {
     Line::of(text, Role::HintText)
 }
 
-fn filter_count(model: &Model) -> Line {
-    let (shown, total, help) = match model.check() {
-        Some(check) => {
-            let help = "   fuzzy words; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
-            (check.order.shown(), check.order.total(), help)
-        }
-        None => (model.fleet.rows().len(), model.fleet.total(), "   words in name, class or source"),
+/// Draws the number of shown rows and the keys at the right; returns the space left for typing.
+fn beside_count(model: &Model, area: Rect, painter: &mut Painter<'_>) -> Rect {
+    let (shown, total) = match model.check() {
+        Some(check) => (check.findings_shown(), check.findings_total()),
+        None => (model.fleet.rows().len(), model.fleet.total()),
     };
-    Line::of(format!("{shown} of {total}"), Role::Filter).and(help, Role::HintText)
+    let separator = painter.glyphs().separator;
+    let (complete, keep) = (model.key(Action::Complete), model.key(Action::Open));
+    let keys = format!(" {separator} {complete} completes {separator} {keep} keeps");
+    let count = Line::of(format!("{shown} of {total}"), Role::Filter).and(keys, Role::HintText);
+    let start = painter.line_right(area.right(), area.y, area.width / 2, &count);
+    Rect { width: start.saturating_sub(area.x + 1), ..area }
+}
+
+fn filter_help(model: &Model, painter: &Painter<'_>) -> Line {
+    let separator = painter.glyphs().separator;
+    let terms: &[&str] = match model.check() {
+        Some(_) => &[
+            "word contains",
+            "~word fuzzy",
+            "state:extra,drift",
+            "class: ns: kind: verdict:",
+            "name~part",
+            "age>5m",
+            "\"exact\"",
+            "!not",
+        ],
+        None => &["words in name, class or source"],
+    };
+    Line::of(terms.join(&format!(" {separator} ")), Role::HintText)
 }
 
 fn input(area: Rect, label: &str, text: &str, cursor: usize, painter: &mut Painter<'_>) {

@@ -69,6 +69,12 @@ fn title(plan: &PlanSheet, words: Words, glyphs: &Glyphs) -> Line {
 }
 
 fn validity(model: &Model, plan: &PlanSheet, painter: &mut Painter<'_>) -> Line {
+    if let Some(left_out) = &model.left_out {
+        let (marked, hidden) = (left_out.all.len(), left_out.hidden);
+        let key = model.screen_key(keymap::Action::Open);
+        let text = format!("{marked} marked, {hidden} hidden by the filter: not included ({key}: include)");
+        return Line::of(text, Role::Warn);
+    }
     let left = plan.plan.expires_at.duration_since(model.now).as_secs();
     if left <= 0 {
         return Line::of("expired", Role::Error);

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::paint::Painter;
 use crate::console::hits::Hit;
-use crate::console::table::{Cell, RowStyle, TableRow, TableStyle, TableView, draw};
+use crate::console::table::{Cell, Highlights, RowStyle, TableRow, TableStyle, TableView, draw_highlighted};
 use crate::console::theme::Role;
 
 /// A row with prepared cells.
@@ -26,7 +26,18 @@ impl TableRow for Row<'_> {
 impl Painter<'_> {
     /// Draws a list and registers its rows for the mouse. Returns the header areas with their column indices.
     pub fn table(&mut self, view: &TableView<'_>, rows: Vec<Row<'_>>, area: Rect) -> Vec<(Rect, usize)> {
-        let hits = draw(view, rows, area, self.buffer);
+        self.table_highlighted(view, None, rows, area)
+    }
+
+    /// The same, with the letters underlined that a filter matched.
+    pub fn table_highlighted(
+        &mut self,
+        view: &TableView<'_>,
+        highlights: Option<&dyn Highlights>,
+        rows: Vec<Row<'_>>,
+        area: Rect,
+    ) -> Vec<(Rect, usize)> {
+        let hits = draw_highlighted(view, highlights, rows, area, self.buffer);
         for line in 0..hits.body.height {
             let index = hits.first + usize::from(line);
             if index < hits.total {

@@ -21,7 +21,7 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
     message: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
     columns: &[
         Column::fixed("LEFT", 16, 1),
-        Column::fixed("KIND", 12, 2),
+        Column::fixed("TYPE", 12, 2),
         Column::fixed("ENDPOINT", 10, 3),
         Column::fixed("CA", 10, 4),
         Column::fixed("SOURCE", 12, 5),
