@@ -37,7 +37,7 @@ use ratatui::layout::Rect;
 pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Upper};
 pub use approval::{Approval, Entered, Fits, GUARD};
-pub use check::{CheckSheet, Matches, rank};
+pub use check::{CheckSheet, Matches};
 pub use detail::{Detail, ObjectTab, ObjectView, REST};
 pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
 pub use feed::{Feed, FeedLine};
@@ -55,7 +55,7 @@ pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use row_shape::{RowShape, Widths};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
-pub use sorting::{CheckColumn, SortKey, SortValue};
+pub use sorting::{CheckColumn, SortKey, SortValue, rank};
 pub use timeline::{
     ChangedThing, Compared, ComparedRow, Comparison, Held, Past, SPARKS, TimedChange, Timeline, link_word,
 };

@@ -17,7 +17,7 @@ use trueup_core::engine::{ChangeRecord, State, SubjectId};
 use trueup_core::world::{Cluster, ClusterName, Link};
 use trueup_fleet::live::Update;
 
-use super::check::rank;
+use super::sorting::rank;
 use crate::console::keymap::Action;
 
 /// Changes kept: some 400 bytes each, and hours of a busy fleet.

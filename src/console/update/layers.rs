@@ -233,7 +233,8 @@ fn complete(model: &mut Model) -> Effects {
         | ScreenId::Activity
         | ScreenId::Object
         | ScreenId::Logs
-        | ScreenId::Expiry => None,
+        | ScreenId::Expiry
+        | ScreenId::Timeline => None,
     };
     let mut known = place.and_then(|place| model.checks.get(place)).map(CheckSheet::known).unwrap_or_default();
     known.clusters = model.fleet.clusters().map(|cluster| cluster.name.as_str()).collect();

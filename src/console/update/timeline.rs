@@ -152,6 +152,6 @@ fn restore_order(model: &mut Model, clusters: BTreeSet<ClusterName>) {
     for cluster in clusters {
         model.causes.renew(&cluster, &names, &model.findings, &model.records.edits);
     }
-    let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
+    let Model { checks, findings, fleet, .. } = model;
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
 }
