@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::help;
 use crate::config::parse_duration;
 
 /// Compares what should exist in a fleet of clusters with what does, and explains every difference.
 #[derive(Debug, Parser)]
-#[command(name = "trueup", version)]
+#[command(name = "trueup", version, after_help = help::TRUEUP)]
 pub struct Cli {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Common options")]
     pub globals: Globals,
     /// Without a command: the console on a terminal, the table of `trueup plan` elsewhere.
     #[command(subcommand)]
@@ -79,26 +80,35 @@ pub enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List findings and the actions that fix them
+    #[command(after_help = help::PLAN)]
     Plan(PlanArgs),
     /// Show one finding in full: expected, actual, evidence, remedy
+    #[command(after_help = help::EXPLAIN)]
     Explain(ExplainArgs),
     /// Print a saved plan, check its id and mark, and report whether it can still be applied
+    #[command(after_help = help::SHOW)]
     Show(ShowArgs),
     /// Apply a saved plan: exactly what it shows, or nothing
+    #[command(after_help = help::APPLY)]
     Apply(ApplyArgs),
     /// Plan the inverse of an applied plan, then ask for the same approval
+    #[command(after_help = help::UNDO)]
     Undo(UndoArgs),
     /// List what was applied, by whom, and with which result
+    #[command(after_help = help::HISTORY)]
     History(HistoryArgs),
     /// Check config, clusters, permissions and terminal
+    #[command(after_help = help::DOCTOR)]
     Doctor,
     /// Render a cluster's external OIDC configuration, and test a token against it
     Oidc(OidcArgs),
     /// Start an embedded fleet; nothing outside the process is touched
+    #[command(after_help = help::DEMO)]
     Demo(DemoArgs),
     /// Open a recorded session of the console, or check that it replays to the recorded frames
     Replay(ReplayArgs),
     /// Describe a kubeconfig or a bearer token; never prints the secret part
+    #[command(after_help = help::TOKEN)]
     Token(TokenArgs),
     /// List the keys of the console
     Keys(PageArgs),

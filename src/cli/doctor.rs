@@ -1,5 +1,7 @@
 //! `trueup doctor`: checks config, clusters, permissions and terminal.
 //!
+//! Failures are printed last, then a total.
+//!
 //! Exit codes: 0 everything passed; 3 something did not.
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::context::Context;
 use super::doctor_live;
 use super::error::CliError;
-use super::output::padded;
+use super::output::{count, padded};
 use super::terminal::{Color, Style, print};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
@@ -43,6 +45,21 @@ pub enum Fit {
     },
 }
 
+/// Order of the output: failures last, above the prompt.
+const OK: u8 = 0;
+const NOTE: u8 = 1;
+const FAILED: u8 = 2;
+
+impl Fit {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Yes => OK,
+            Self::Note { .. } => NOTE,
+            Self::No { .. } => FAILED,
+        }
+    }
+}
+
 impl Check {
     pub fn fit(name: &'static str, message: impl Into<String>) -> Self {
         Self { name, message: message.into(), fit: Fit::Yes }
@@ -67,10 +84,23 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
             checks.extend(doctor_live::checks(context, config).await);
         }
     }
-    let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));
+    checks.sort_by_key(|check| check.fit.rank());
     let lines: String = checks.iter().map(|check| line(context, check)).collect();
-    print(&Printable::styled(&lines))?;
+    print(&Printable::styled(&format!("{lines}{}\n", total(&checks))))?;
+    let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));
     Ok(if unfit { UNFIT } else { 0 })
+}
+
+/// `14 checks: 12 ok, 1 note, 1 failed`
+fn total(checks: &[Check]) -> String {
+    let of = |rank: u8| checks.iter().filter(|check| check.fit.rank() == rank).count();
+    let (ok, notes, failed) = (of(OK), of(NOTE), of(FAILED));
+    let mut parts = vec![format!("{ok} ok")];
+    if notes > 0 {
+        parts.push(count(notes, "note"));
+    }
+    parts.push(format!("{failed} failed"));
+    format!("{}: {}", count(checks.len(), "check"), parts.join(", "))
 }
 
 /// Which credential plugins of the selected contexts may run.

@@ -17,7 +17,7 @@ use super::fleet;
 use super::output::{count, padded, place, wrapped};
 use super::terminal::{Style, print};
 use trueup_core::engine::journal::{
-    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, PublishedHash, Record, TornTail,
+    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, PublishedHash, Record, TornTail, Undone,
     compare_published,
 };
 use trueup_core::engine::text::{Printable, printable_json};
@@ -56,9 +56,11 @@ async fn list(context: &Context) -> Result<u8, CliError> {
     let Recovered { history, open } = recovered(context).await?;
     note_torn(context, &history);
     let entries = entries(&history);
+    let undone = journal::undone(&entries);
     let mut text = String::new();
     for entry in entries.iter().rev() {
-        for line in wrapped(&entry_line(context, entry), context.terminal.width, INDENT) {
+        let line = format!("{}{}", entry_line(context, entry), relation(entry, &undone));
+        for line in wrapped(&line, context.terminal.width, INDENT) {
             text += &format!("{line}\n");
         }
     }
@@ -273,6 +275,18 @@ fn entry_line(context: &Context, entry: &Entry) -> String {
         None => format!("  {}", terminal.paint("not finished", Style::Warn)),
     };
     format!("{name}  {approved}  {counts}{rest}")
+}
+
+/// What an entry undoes, or which plan undid it.
+fn relation(entry: &Entry, undone: &Undone) -> String {
+    let own: Vec<&ActionEntry> = entry.actions.iter().filter(|action| !journal::is_memory(&action.id)).collect();
+    let by: Vec<&str> = own.iter().filter_map(|action| undone.by(&entry.plan, &action.id)).collect();
+    match (by.last(), &entry.undoes) {
+        (Some(plan), _) if by.len() == own.len() => format!("  undone by {}", short(plan)),
+        (Some(plan), _) => format!("  {} of {} undone by {}", by.len(), own.len(), short(plan)),
+        (None, Some(plan)) => format!("  undoes {}", short(plan)),
+        (None, None) => String::new(),
+    }
 }
 
 fn approval_message(context: &Context, approval: &Approval) -> String {

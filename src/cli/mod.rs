@@ -18,6 +18,7 @@ mod doctor_live;
 mod error;
 mod explain;
 mod fleet;
+mod help;
 mod history;
 mod keys;
 mod log;

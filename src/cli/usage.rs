@@ -56,7 +56,7 @@ mod tests {
             ),
             (
                 &["plna"],
-                "trueup: unrecognized subcommand 'plna'; some similar subcommands exist: 'explain', 'plan'; see trueup --help",
+                "trueup: unrecognized subcommand 'plna'; some similar subcommands exist: 'explain', 'replay', 'plan'; see trueup --help",
             ),
             (
                 &["--from", "x", "--context", "y"],

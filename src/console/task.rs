@@ -7,7 +7,7 @@
 //!
 //! Elsewhere: executing tasks ([`ConsoleServices`] is implemented by `cli`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -231,12 +231,47 @@ pub enum TaskReply {
     },
 }
 
+/// Why writes are not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum ReadOnly {
+    /// `--read-only`
+    Flag,
+    /// `read_only = true`
+    Config,
+    /// Recorded clusters cannot be changed.
+    Recording { taken_at: Option<Timestamp> },
+    /// This is the replay of a session that ended so many seconds before it was opened.
+    Replay { age_seconds: i64 },
+    /// The user switched writes off in the console.
+    SwitchedOff,
+}
+
+impl ReadOnly {
+    pub fn message(self) -> String {
+        match self {
+            Self::Flag => "started with --read-only".to_owned(),
+            Self::Config => "read_only is set in the config".to_owned(),
+            Self::Recording { .. } => "recorded clusters cannot be changed; save the plan for trueup apply".to_owned(),
+            Self::Replay { age_seconds } => {
+                let age = match age_seconds {
+                    seconds @ ..120 => format!("{}s", seconds.max(0)),
+                    seconds @ ..7_200 => format!("{}m", seconds / 60),
+                    seconds @ ..172_800 => format!("{}h", seconds / 3_600),
+                    seconds => format!("{}d", seconds / 86_400),
+                };
+                format!("from a session recording, {age} old")
+            }
+            Self::SwitchedOff => "writes are switched off".to_owned(),
+        }
+    }
+}
+
 /// Facts known at start.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Start {
     pub checks: Vec<(CheckName, CheckDescription)>,
     /// Why writes are not allowed, if so.
-    pub read_only: Option<String>,
+    pub read_only: Option<ReadOnly>,
     /// Whether this is the demo.
     pub fleet: String,
     pub user: String,
@@ -258,6 +293,8 @@ pub struct Planned {
     pub plan: Plan,
     /// One sentence each.
     pub left_out: Vec<String>,
+    /// When the objects of actions were created, by action, where it is known.
+    pub created: BTreeMap<String, Timestamp>,
 }
 
 /// Result of a dry run.

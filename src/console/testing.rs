@@ -17,6 +17,7 @@ use super::capture;
 use super::effect::{Effects, TerminalRequest};
 use super::event::{Event, What};
 use super::hits::{Hit, HitMap};
+use super::keymap::Action;
 use super::model::{Model, REST, Zone};
 use super::recording::{Recorder, RecordingSink};
 use super::task::{PlanTarget, Start, Task, TaskReply};
@@ -164,6 +165,18 @@ impl TestConsole {
         *found.get(found.len() / 2).unwrap_or_else(|| panic!("{hit:?} is not on the screen"))
     }
 
+    /// The actions of the hint line as it was last drawn, from the left.
+    pub fn hints(&self) -> Vec<Action> {
+        let Rect { width, height, .. } = self.model.area;
+        let at = |column: u16| match self.hits.at(column, height.checked_sub(1)?) {
+            Some(Hit::Hint(action)) => Some(action),
+            Some(_) | None => None,
+        };
+        let mut hints: Vec<Action> = (0..width).filter_map(at).collect();
+        hints.dedup();
+        hints
+    }
+
     /// Lets the cursor rest, so that its detail is requested.
     pub fn rest(&mut self) -> &mut Self {
         self.later(REST.unsigned_abs())
@@ -183,7 +196,7 @@ impl TestConsole {
     pub fn planned(&mut self, plan: trueup_core::engine::Plan) -> &mut Self {
         let ask = self.model.next_request();
         self.model.planning = Some(ask);
-        let planned = super::task::Planned { plan, left_out: Vec::new() };
+        let planned = super::task::Planned { plan, left_out: Vec::new(), created: fixtures::created() };
         self.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
     }
 

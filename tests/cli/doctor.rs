@@ -15,6 +15,7 @@ ok config       $TMP/home/.config/trueup/config.toml does not exist; using defau
 ok state folder $TMP/home/.local/state/trueup does not exist yet
 ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 ok snapshot     $TMP holds 2 clusters
+4 checks: 4 ok, 0 failed
 ----- stderr
 ----- exit 0
 "##);
@@ -28,10 +29,11 @@ fn a_failed_check_has_a_remedy_and_is_exit_3() {
     fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
     add(dir.path(), &[("home/.config/trueup/config.toml", "colour = true\n"), ("clusters/mgmt/x.yaml", "a: [")]);
     insta::assert_snapshot!(doctor(&dir, &[]), @r##"
+ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! config       $TMP/home/.config/trueup/config.toml:1: unknown key `colour` in the config; known are clusters, policy, safety, domains, accept, clouds, egress, exec, budgets, journal, console
 !! state folder $TMP/home/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/home/.local/state/trueup
-ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! snapshot     $TMP/clusters/mgmt/x.yaml:1: is not valid YAML from here on: fix or remove it
+4 checks: 1 ok, 3 failed
 ----- stderr
 ----- exit 3
 "##);
@@ -42,10 +44,11 @@ fn doctor_reports_a_missing_kubeconfig() {
     let dir = folder(&[]);
     insta::assert_snapshot!(transcript(&dir, &["doctor", "--kubeconfig", "$TMP/none"]), @r##"
 ok config       neither XDG_CONFIG_HOME nor HOME is set; using defaults
-!! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
 ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
-!! kubeconfig   $TMP/none: cannot be read (entity not found); check the path and its permissions; or use --from
 ok aws          no AWS login on this machine; the credentials Secret of each MachineSet is used
+!! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
+!! kubeconfig   $TMP/none: cannot be read (entity not found); check the path and its permissions; or use --from
+5 checks: 3 ok, 2 failed
 ----- stderr
 ----- exit 3
 "##);

@@ -52,8 +52,8 @@ impl ConsoleServices for LiveServices {
             Task::Plan { ask, wanted } => {
                 let fleet = self.fleet.clone();
                 self.plan(ask, async move {
-                    let plan = tasks::plan(&fleet, wanted).await?;
-                    Ok(Planned { plan, left_out: Vec::new() })
+                    let (plan, created) = tasks::plan(&fleet, wanted).await?;
+                    Ok(Planned { plan, left_out: Vec::new(), created })
                 });
             }
             Task::Undo { ask, plan, action } => {

@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::context::{Context, Notices};
 use super::error::CliError;
@@ -36,7 +36,7 @@ use crate::cli::terminal::write_stderr;
 use crate::config::{ACCEPTED_FILE, Config, ConsoleSettings};
 use crate::console::ReplySender;
 use crate::console::run::{OpenRecording, Opening, Started, run as run_console};
-use crate::console::task::Start;
+use crate::console::task::{ReadOnly, Start};
 use live_services::LiveServices;
 use recorder::RecordingFile;
 pub use replaying::run as run_replay;
@@ -197,9 +197,11 @@ fn start(mut context: Context, open: OpenFleet, replies: ReplySender) -> BoxFutu
             let checks = live.domains().iter();
             checks.map(|check| (check.name(), check.description())).collect()
         };
+        let clock = fleet.ask(|live: &Live| live.view().now).await.map_err(failed)?;
+        let taken_at = Some(clock).filter(|at| Timestamp::now().duration_since(*at) > RECORDED_AGE_MIN);
         let start = Start {
             checks: fleet.ask(described).await.map_err(failed)?,
-            read_only: read_only(&session, &kind),
+            read_only: read_only(&session, &kind, taken_at),
             fleet: kind.name(),
             user: session.user(),
             offers_tour: kind == FleetKind::Demo,
@@ -241,14 +243,17 @@ fn user_folder(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
     }
 }
 
+/// A recording without a time of its own is judged at the time it is opened, which says nothing of its age.
+const RECORDED_AGE_MIN: SignedDuration = SignedDuration::from_mins(1);
+
 /// Why writes are disabled, if they are.
-fn read_only(session: &Session, kind: &FleetKind) -> Option<String> {
+fn read_only(session: &Session, kind: &FleetKind, taken_at: Option<Timestamp>) -> Option<ReadOnly> {
     if let FleetKind::Folder(_) = kind {
-        return Some("recorded clusters cannot be changed; save the plan for trueup apply".to_owned());
+        return Some(ReadOnly::Recording { taken_at });
     }
     match (session.read_only, session.settings.safety.read_only) {
-        (true, _) => Some("started with --read-only".to_owned()),
-        (false, true) => Some("read_only is set in the config".to_owned()),
+        (true, _) => Some(ReadOnly::Flag),
+        (false, true) => Some(ReadOnly::Config),
         (false, false) => None,
     }
 }

@@ -22,7 +22,7 @@ use crate::console::ReplySender;
 use crate::console::event::{Event, What};
 use crate::console::recording::Line;
 use crate::console::run::{Login, Opening, Started, run as run_console};
-use crate::console::task::{ConsoleServices, SavedFile, Start, SubjectDetail, Task, TaskReply};
+use crate::console::task::{ConsoleServices, ReadOnly, SavedFile, Start, SubjectDetail, Task, TaskReply};
 use trueup_core::engine::SubjectId;
 use trueup_core::engine::journal::Entry;
 use trueup_core::engine::text::Printable;
@@ -92,12 +92,8 @@ pub async fn run(context: Context, path: &Path, lines: Vec<Line>) -> Result<u8, 
         return Err(CliError::failed("replay", format!("{}: the session had not started", path.display()), ""));
     };
     let (ended, opened) = (session.ended, Instant::now());
-    let start = Start {
-        offers_tour: false,
-        read_only: Some(read_only(ended, Timestamp::now())),
-        fleet: path.display().to_string(),
-        ..recorded
-    };
+    let read_only = ReadOnly::Replay { age_seconds: Timestamp::now().duration_since(ended).as_secs() };
+    let start = Start { offers_tour: false, read_only: Some(read_only), fleet: path.display().to_string(), ..recorded };
     let opening = Opening {
         depth: console_settings::depth(&context),
         dialect: console_settings::dialect(&context),
@@ -113,18 +109,6 @@ pub async fn run(context: Context, path: &Path, lines: Vec<Line>) -> Result<u8, 
         start: Box::new(move |replies| std::future::ready(started(&context, session, start, replies)).boxed()),
     };
     run_console(opening).await.map(|()| 0).map_err(no_terminal)
-}
-
-/// `from a session recording, 9h old`
-fn read_only(ended: Timestamp, now: Timestamp) -> String {
-    let age = now.duration_since(ended);
-    let text = match age.as_secs() {
-        seconds @ ..120 => format!("{}s", seconds.max(0)),
-        seconds @ ..7_200 => format!("{}m", seconds / 60),
-        seconds @ ..172_800 => format!("{}h", seconds / 3_600),
-        seconds => format!("{}d", seconds / 86_400),
-    };
-    format!("from a session recording, {text} old")
 }
 
 fn started(context: &Context, session: Session, start: Start, replies: ReplySender) -> Result<Started, String> {

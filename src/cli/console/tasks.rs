@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a command reads the clock once and passes it on")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use crate::console::ReplySender;
 use crate::console::task::{PlanTarget, Planned, Stage, TaskReply, Tried, TypedApproval};
 use trueup_core::engine::executor::Progress;
 use trueup_core::engine::journal::{Entry, entries};
-use trueup_core::engine::{Action, ForeignPlan, Glob, Plan, PlanScope, UndoPlan, approve};
+use trueup_core::engine::{Action, ForeignPlan, Glob, Plan, PlanScope, SubjectId, UndoPlan, approve};
+use trueup_fleet::live::Live;
 use trueup_operate::{
     ApplyOptions, DryRunAnswer, Fleet, OperateError, PlanRequest, Reach, admit, apply as apply_plan,
     plan_undo as plan_inverse, read_history,
@@ -22,11 +24,39 @@ use trueup_operate::{
 ///
 /// # Errors
 /// One message.
-pub async fn plan(fleet: &Fleet, target: PlanTarget) -> Result<Plan, String> {
+pub async fn plan(fleet: &Fleet, target: PlanTarget) -> Result<(Plan, BTreeMap<String, Timestamp>), String> {
+    let subjects = match &target {
+        PlanTarget::Everything | PlanTarget::Check(_) => BTreeSet::new(),
+        PlanTarget::Subjects(subjects) => subjects.clone(),
+    };
     let settle = fleet.session().settings.settle();
     let request = PlanRequest { scope: scope(target), settle, ..PlanRequest::default() };
     let plan = fleet.plan_settled(request).await.map_err(|error| message(&error))?;
-    Ok(marked(fleet, plan))
+    let created = created(fleet, &plan, subjects).await;
+    Ok((marked(fleet, plan), created))
+}
+
+/// When the objects of a plan were created, by action. An object without a finding of its own is left out.
+async fn created(fleet: &Fleet, plan: &Plan, subjects: BTreeSet<SubjectId>) -> BTreeMap<String, Timestamp> {
+    let found = move |live: &Live| {
+        let created = |subject: &SubjectId| {
+            let check = live.domains().iter().find(|check| check.name() == subject.domain)?;
+            Some((subject.to_string(), check.explain(subject, live.view())?.created?))
+        };
+        subjects.iter().filter_map(created).collect::<BTreeMap<String, Timestamp>>()
+    };
+    let created = fleet.ask(found).await.unwrap_or_default();
+    let own = plan.findings.iter().flat_map(|finding| {
+        let is_own = |id: &&String| {
+            let action = plan.actions.iter().find(|action| action.id == **id);
+            action.is_some_and(|action| {
+                action.target.name == finding.subject.name && action.target.kind == finding.subject.kind
+            })
+        };
+        let at = created.get(&finding.id).copied();
+        finding.actions.iter().filter(is_own).filter_map(move |id| Some((id.clone(), at?)))
+    });
+    own.collect()
 }
 
 /// The plan scope of a target.
@@ -51,7 +81,7 @@ pub async fn plan_undo(fleet: &Fleet, plan: &str, action: Option<&str>) -> Resul
         return Err(format!("cannot undo: {}", left_out.join("; ")));
     }
     left_out.extend(not_restored);
-    Ok(Planned { plan: marked(fleet, plan), left_out })
+    Ok(Planned { plan: marked(fleet, plan), left_out, created: BTreeMap::new() })
 }
 
 /// The plan with the mark of the state folder. Without a key it is unmarked, and apply reports the problem of the folder.

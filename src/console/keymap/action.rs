@@ -143,8 +143,8 @@ actions! {
     Reconnect "reconnect" Repairing "reconnect" "Reconnect to the cluster now";
     RunPlugin "run-plugin" Repairing "log in" "Run the credential plugin of a cluster on this terminal";
 
-    RunOnce "yes" Repairing "run it" "Run the credential plugin and remember the answer";
-    DoNotRun "no" Repairing "do not run" "Do not run the credential plugin";
+    Yes "yes" Repairing "yes" "Answer yes";
+    No "no" Repairing "no" "Answer no";
 
     Copy "copy" Sharing "copy" "Copy the name of the selected row";
     CopyCommand "copy-command" Sharing "copy command" "Copy the kubectl or oc command for the selected row";
@@ -154,12 +154,13 @@ actions! {
 
     Help "help" Console "help" "Show the keys of this screen";
     Pause "pause" Console "pause" "Pause or resume updates";
-    ReadOnly "read-only" Console "read-only" "Show whether writes are allowed";
+    ReadOnly "read-only" Console "writes on/off" "Switch writes off, or on after a question";
     Utc "utc" Console "utc" "Switch between UTC and local time";
     Theme "theme" Console "theme" "Choose a theme";
     Mouse "mouse" Console "mouse" "Release or capture the mouse";
     Repaint "repaint" Console "repaint" "Redraw the screen";
     Suspend "suspend" Console "suspend" "Suspend; `fg` resumes";
+    Close "close" Console "close" "Close what is open; on the fleet quit, after a question while a plan is being applied";
     Quit "quit" Console "quit" "Quit; asks first while a plan is being applied";
 }
 

@@ -1,8 +1,8 @@
 //! Scopes of key bindings.
 
 use Scope::{
-    Activity, Approval, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan, Plugin,
-    Timeline,
+    Activity, Approval, Confirm, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker,
+    Plan, Plugin, Timeline,
 };
 
 /// The part of the screen that receives keys.
@@ -28,12 +28,14 @@ pub enum Scope {
     Picker,
     /// The question about a credential plugin.
     Plugin,
+    /// A question that is answered with yes or no.
+    Confirm,
 }
 
 impl Scope {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Expiry, Help, Palette, Filter,
-        Picker, Plugin,
+        Picker, Plugin, Confirm,
     ];
 
     /// Name in the key file.
@@ -55,6 +57,7 @@ impl Scope {
             Filter => "filter",
             Picker => "picker",
             Plugin => "plugin",
+            Confirm => "confirm",
         }
     }
 
@@ -77,6 +80,7 @@ impl Scope {
             Filter => "Filter",
             Picker => "Pickers",
             Plugin => "Credential plugin",
+            Confirm => "Questions",
         }
     }
 
@@ -88,9 +92,8 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Timeline | Help | Plugin => {
-                false
-            }
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Timeline | Help | Plugin
+            | Confirm => false,
         }
     }
 }

@@ -72,7 +72,6 @@ fn a_key_acts_or_waits_or_is_ignored() {
         ("arrow", Scope::List, "down", Resolution::Act(Action::Down)),
         ("vim", Scope::List, "j", Resolution::Act(Action::Down)),
         ("inherited", Scope::Plan, "?", Resolution::Act(Action::Help)),
-        ("the scope goes first", Scope::Plan, "esc", Resolution::Act(Action::Discard)),
         ("sequence", Scope::Fleet, "g g", Resolution::Act(Action::Top)),
         ("another scope's", Scope::Fleet, "x", Resolution::Nothing),
         ("an unbound sequence", Scope::Fleet, "g z", Resolution::Nothing),

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - keys pressed before the dialog appeared are dropped;
-//! - a confirmation is accepted only after the list was scrolled to its end.
+//! - nothing is typed or accepted before the list was scrolled to its end.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,6 +13,8 @@ use trueup_core::engine::{Answers, Asks, ClusterQuestion};
 
 /// How long after the dialog opens keys are dropped: they were meant for the previous screen.
 pub const GUARD: Duration = Duration::from_millis(300);
+
+const SCROLL_FIRST: &str = "scroll to the end of the list first";
 
 #[derive(Debug)]
 pub struct Approval {
@@ -90,21 +92,50 @@ impl Approval {
         self.see(fits);
     }
 
+    /// Whether a word has to be typed.
+    pub fn takes_text(&self) -> bool {
+        match &self.question().asks {
+            Asks::Enter => false,
+            Asks::Deletions(_) | Asks::ClusterName(_) | Asks::ClusterNameAndId { .. } => true,
+        }
+    }
+
+    /// Edits the typed word, once the whole list was visible.
+    pub fn edit(&mut self, edit: impl FnOnce(&mut String)) {
+        self.wrong = None;
+        if !self.takes_text() {
+            return;
+        }
+        if self.seen_to_end() {
+            edit(&mut self.typed);
+        } else {
+            self.wrong = Some(SCROLL_FIRST.to_owned());
+        }
+    }
+
+    /// `expected guest-payments, not "guest-foo"`
+    fn expected(&self, word: &str) -> String {
+        match self.typed.is_empty() {
+            true => format!("expected {word}"),
+            false => format!("expected {word}, not \"{}\"", self.typed),
+        }
+    }
+
     pub fn seen_to_end(&self) -> bool {
         self.seen >= self.total && self.total > 0
     }
 
     pub fn enter(&mut self, now: Timestamp) -> Entered {
         if !self.seen_to_end() {
-            self.wrong = Some("scroll to the end of the list first".to_owned());
+            self.wrong = Some(SCROLL_FIRST.to_owned());
             return Entered::Stays;
         }
         if !self.question().accepts(&self.typed) {
             self.wrong = Some(match &self.question().asks {
                 Asks::Enter => "expected no text".to_owned(),
-                Asks::Deletions(_) => "expected the number of deletes".to_owned(),
-                Asks::ClusterName(cluster) => format!("expected {cluster}"),
-                Asks::ClusterNameAndId { cluster, short_id } => format!("expected {cluster} {short_id}"),
+                Asks::Deletions(count) => self.expected(&count.to_string()),
+                Asks::ClusterName(cluster) => self.expected(cluster),
+                Asks::ClusterNameAndId { cluster, short_id } => self.expected(&format!("{cluster} {short_id}")),
             });
             return Entered::Stays;
         }

@@ -31,6 +31,32 @@ pub enum Layer {
     Approval(Approval),
     /// Whether a credential plugin may run.
     Plugin(PluginDialog),
+    Confirm(Confirm),
+}
+
+/// A question that is answered with yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirm {
+    /// Whether ticks and results of dry runs may be lost with the plan.
+    DiscardPlan,
+    SwitchWritesOn,
+}
+
+impl Confirm {
+    pub fn question(self) -> &'static str {
+        match self {
+            Self::DiscardPlan => "Discard the plan? Its ticks and dry runs are lost.",
+            Self::SwitchWritesOn => "Switch writes on? Approved plans can be applied then.",
+        }
+    }
+
+    /// What yes and no do, in one or two words each.
+    pub fn answers(self) -> (&'static str, &'static str) {
+        match self {
+            Self::DiscardPlan => ("discard", "keep"),
+            Self::SwitchWritesOn => ("switch on", "stay read-only"),
+        }
+    }
 }
 
 /// A list filtered by typing.

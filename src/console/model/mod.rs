@@ -46,10 +46,10 @@ pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use grouping::{Fold, Grouped, Grouping};
 pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
-pub use layer::{Choice, ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+pub use layer::{Choice, Confirm, ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use links::{LinkKind, Links};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
-pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals};
+pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals, is_teardown};
 pub use plugin::PluginDialog;
 pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
@@ -67,6 +67,7 @@ use super::effect::{Alert, MouseHold};
 use super::event::Focus;
 use super::keymap::{Action, Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
+pub use super::task::ReadOnly;
 use super::task::{RequestId, Start};
 use super::theme::{GlyphSet, Glyphs};
 use trueup_checks::causes::GroupWords;
@@ -116,6 +117,7 @@ pub struct Model {
     /// Possible next keys.
     pub follow: Vec<(String, &'static str)>,
     pub paused: Option<Paused>,
+    pub writes: Writes,
     pub focus: Focus,
     /// Whether the divider is being dragged.
     pub dragging: bool,
@@ -171,6 +173,13 @@ pub enum Zone {
     Utc,
 }
 
+/// Whether the user switched writes off in this console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writes {
+    On,
+    SwitchedOff,
+}
+
 /// Updates are paused; changes since then are kept here.
 #[derive(Debug, Default)]
 pub struct Paused {
@@ -212,6 +221,7 @@ impl Model {
             pressed: Vec::new(),
             follow: Vec::new(),
             paused: None,
+            writes: Writes::On,
             focus: Focus::Here,
             dragging: false,
             leaving: false,
@@ -302,6 +312,7 @@ impl Model {
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,
             Some(Layer::Plugin(_)) => Scope::Plugin,
+            Some(Layer::Confirm(_)) => Scope::Confirm,
             None => self.screen_scope(),
         }
     }
@@ -344,11 +355,13 @@ impl Model {
     }
 
     /// Why writes are not allowed, if so.
-    pub fn read_only(&self) -> Option<&str> {
-        match &self.standing {
-            Standing::Running(start) => start.read_only.as_deref(),
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        let fixed = match &self.standing {
+            Standing::Running(start) => start.read_only,
             Standing::Starting | Standing::Failed(_) => None,
-        }
+        };
+        let switched_off = (self.writes == Writes::SwitchedOff).then_some(ReadOnly::SwitchedOff);
+        fixed.or(switched_off)
     }
 
     /// Applies new rows and the screen size: every list updates its cursor.

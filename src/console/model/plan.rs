@@ -2,20 +2,27 @@
 //!
 //! Invariants:
 //! - the plan itself never changes; only the selection does;
+//! - an action without undo is not included until the user ticks it, except the teardown of a deleted cluster;
 //! - a blocked action cannot be included, and an action whose dependency is excluded is skipped with that reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use super::accepted::ACCEPTED;
 use crate::console::table::ListState;
-use crate::console::task::Tried;
+use crate::console::task::{Planned, Tried};
 use trueup_checks::judgements::CurrentJudgement;
-use trueup_core::engine::{Action, Chosen, Plan, Verb};
+use trueup_core::engine::{Action, Chosen, Plan, Reason, Undo, Verb};
 
 pub struct PlanSheet {
     pub plan: Plan,
     pub left_out: Vec<String>,
+    /// When the object of an action was created, where it is known.
+    created: BTreeMap<String, Timestamp>,
     included: BTreeSet<String>,
+    /// The selection the plan was opened with.
+    proposed: BTreeSet<String>,
     /// Index of each action, by id.
     action_places: BTreeMap<String, usize>,
     /// Index of each finding, by id.
@@ -104,9 +111,10 @@ struct Outcome {
 }
 
 impl PlanSheet {
-    pub fn new(plan: Plan, left_out: Vec<String>) -> Self {
-        let free = |action: &&Action| action.selected && action.blocked_by.is_empty();
-        let included = plan.actions.iter().filter(free).map(|action| action.id.clone()).collect();
+    pub fn new(planned: Planned) -> Self {
+        let Planned { plan, left_out, created } = planned;
+        let free = |action: &&Action| action.selected && action.blocked_by.is_empty() && is_proposed(action);
+        let included: BTreeSet<String> = plan.actions.iter().filter(free).map(|action| action.id.clone()).collect();
         let turns = plan.steps();
         let is_ordered = turns.iter().any(|step| *step > 0);
         let mut rows: Vec<(&Action, usize)> = plan.actions.iter().zip(turns).collect();
@@ -120,6 +128,8 @@ impl PlanSheet {
         let mut sheet = Self {
             plan,
             left_out,
+            created,
+            proposed: included.clone(),
             included,
             action_places,
             finding_places,
@@ -135,6 +145,29 @@ impl PlanSheet {
         };
         sheet.outcome = sheet.weigh();
         sheet
+    }
+
+    /// When the object of an action was created, where it is known.
+    pub fn created(&self, id: &str) -> Option<Timestamp> {
+        self.created.get(id).copied()
+    }
+
+    /// Whether ticks or results of dry runs would be lost with the plan.
+    pub fn has_changes(&self) -> bool {
+        self.included != self.proposed || !self.tried.is_empty() || !self.trying.is_empty()
+    }
+
+    /// Number of actions without undo that are not ticked, and could be.
+    pub fn permanent_left_out(&self) -> usize {
+        let is_left = |action: &&Action| {
+            action.undo == Undo::None && action.blocked_by.is_empty() && !self.included.contains(&action.id)
+        };
+        self.plan.actions.iter().filter(is_left).count()
+    }
+
+    /// Number of ticked actions that tear down a cluster which is being deleted, and cannot be undone.
+    pub fn teardown(&self) -> usize {
+        self.plan.actions.iter().filter(|action| is_teardown(action) && self.included.contains(&action.id)).count()
     }
 
     pub fn order(&self) -> &[String] {
@@ -246,7 +279,22 @@ impl PlanSheet {
     }
 }
 
+/// Whether a plan proposes an action: one without undo only for the teardown of a cluster that is being deleted.
+fn is_proposed(action: &Action) -> bool {
+    action.undo != Undo::None || is_teardown(action)
+}
+
+/// Whether an action tears down a cluster that is being deleted, and cannot be undone.
+pub fn is_teardown(action: &Action) -> bool {
+    action.undo == Undo::None && action.reason == Reason::ClusterDeleted
+}
+
 impl Totals {
+    /// Number of actions to send.
+    pub fn sent(&self) -> usize {
+        self.create + self.update + self.delete
+    }
+
     fn count(&mut self, verb: Verb) {
         match PlannedChange::from(verb) {
             PlannedChange::Create => self.create += 1,

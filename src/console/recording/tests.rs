@@ -80,7 +80,11 @@ impl Session {
 
     fn planned(&mut self) {
         let ask = self.console.model.planning.unwrap();
-        let plan = Planned { plan: fixtures::plan(fixtures::actions()), left_out: vec!["one thing".to_owned()] };
+        let plan = Planned {
+            plan: fixtures::plan(fixtures::actions()),
+            left_out: vec!["one thing".to_owned()],
+            created: fixtures::created(),
+        };
         self.reply(TaskReply::Planned { ask, plan: Ok(Box::new(plan)) });
     }
 

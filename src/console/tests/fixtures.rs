@@ -365,6 +365,31 @@ pub fn actions() -> Vec<Action> {
     ]
 }
 
+/// The teardown of a cluster that is being deleted: a load balancer, then its network, then the gateway.
+pub fn teardown() -> Vec<Action> {
+    let step = |id: &str, kind: &'static str, name: &str, after: &[&str]| Action {
+        target: ObjectRef { namespace: None, ..action(id, "mgmt-eu", kind, name).target },
+        tier: Tier::T4,
+        undo: Undo::None,
+        reason: Reason::ClusterDeleted,
+        depends_on: after.iter().map(|id| (*id).to_owned()).collect(),
+        ..action(id, "mgmt-eu", kind, name)
+    };
+    vec![
+        step("a1", "vpc", "lagoon-vpc", &["a2"]),
+        step("a2", "load-balancer", "lagoon-public", &[]),
+        step("a3", "transit-gateway", "lagoon-gateway", &["a1"]),
+    ]
+}
+
+/// Ages of the objects of some actions.
+pub fn created() -> BTreeMap<String, jiff::Timestamp> {
+    let days = |days: i64| ago(days * 86_400);
+    [("a1", days(200)), ("a01", days(200)), ("a2", days(9)), ("a4", ago(7_200))]
+        .map(|(id, at)| (id.to_owned(), at))
+        .into()
+}
+
 /// A reversible change of one label in mgmt-eu.
 pub fn label(id: &str) -> Action {
     Action {

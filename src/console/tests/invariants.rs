@@ -72,7 +72,7 @@ fn add_data(stage: &mut TestConsole) {
     stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
     if let Some(ask) = stage.model.planning {
         let plan = fixtures::plan(fixtures::actions());
-        let planned = crate::console::task::Planned { plan, left_out: Vec::new() };
+        let planned = crate::console::task::Planned { plan, left_out: Vec::new(), created: Default::default() };
         stage.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
     }
 }
@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn read_only_never_writes_or_dry_runs(keys in proptest::collection::vec(any_key(), 1..40)) {
-        let mut stage = TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
+        let mut stage = TestConsole::full_with(|start| start.read_only = Some(crate::console::task::ReadOnly::Flag));
         stage.keys("1 j");
         for key in keys {
             add_data(&mut stage);

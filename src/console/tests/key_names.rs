@@ -1,6 +1,6 @@
 //! Key names in sentences come from the keymap.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::{fixtures, screens};
@@ -54,7 +54,7 @@ fn rebinding_a_key_changes_the_sentences_that_name_it() {
                 console.keys("f2").later(Duration::from_secs(24 * 3600));
                 approval + &shown(console, "f12")
             },
-            &["Press f1 to approve.", "Plan expired. f3: replan", "plan expired; f3: replan"],
+            &["Press f1 to approve.", "Expired: press f3", "plan expired; f3: replan"],
         ),
     ];
     for (case, act, expected) in cases {
@@ -86,6 +86,64 @@ fn without_bindings_no_screen_names_a_default_key() {
             for key in ["esc", "enter", "space", "ctrl-r", "R", "r", "X"] {
                 let named = text.lines().find(|line| words(line).iter().any(|word| word == key));
                 assert_eq!(named, None, "{screen}, {state}: names {key}");
+            }
+        }
+    }
+}
+
+/// Every action of every scope on a sequence that no default has.
+fn all_rebound() -> Keymap {
+    let mut scopes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for row in Keymap::default().table() {
+        let lines = scopes.entry(row.scope.name()).or_default();
+        let (first, second) = (lines.len() / 12 + 1, lines.len() % 12 + 1);
+        lines.push(format!("{} = ['f12 f{first} f{second}']\n", row.action.name()));
+    }
+    keymap(&scopes.iter().map(|(scope, lines)| format!("[{scope}]\n{}", lines.concat())).collect::<String>())
+}
+
+/// The first line that names a default key as a key: `R: replan`, `press R`.
+fn stale_key(text: &str) -> Option<String> {
+    let defaults: BTreeSet<String> = Keymap::default().table().into_iter().flat_map(|row| row.keys).collect();
+    let is_key = |word: &str| defaults.contains(word.trim_matches(['(', ')', ',', ';', '.', ':']));
+    let names_key = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let before_colon = words.iter().any(|word| word.len() > 1 && word.ends_with(':') && is_key(word));
+        before_colon || words.windows(2).any(|pair| pair[0].eq_ignore_ascii_case("press") && is_key(pair[1]))
+    };
+    text.lines().find(names_key).map(str::to_owned)
+}
+
+#[test]
+fn with_every_key_rebound_no_screen_names_a_default_key() {
+    let rebound = all_rebound();
+    for (screen, states) in screens::all() {
+        let states = states.into_iter().filter(|(_, console)| !matches!(console.model.layer, Some(Layer::Palette(_))));
+        for (state, mut console) in states {
+            // Messages of the fixtures name the keys of the keymap they were made with.
+            console.model.toasts.clear();
+            console.model.keys = rebound.clone();
+            for (width, height) in [(80, 24), (120, 40)] {
+                assert_eq!(stale_key(&console.draw(width, height)), None, "{screen}, {state}");
+            }
+        }
+    }
+}
+
+#[test]
+fn with_every_key_rebound_no_message_names_a_default_key() {
+    let rebound = all_rebound();
+    for place in ["", "1", "1 enter", "1 j v", "gp", "ga", "gl"] {
+        for row in rebound.table() {
+            let mut console = TestConsole::full();
+            console.planned(fixtures::plan(fixtures::actions())).keys("0").keys(place);
+            console.model.toasts.clear();
+            console.model.keys = rebound.clone();
+            console.keys(&row.keys[0]);
+            let shown = format!("{}\n{}", console.toasts().join("\n"), console.draw(120, 40));
+            // The palette lists every action with its key, in columns.
+            if !matches!(console.model.layer, Some(Layer::Palette(_))) {
+                assert_eq!(stale_key(&shown), None, "{:?} after {place:?}", row.action);
             }
         }
     }

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use super::fixtures;
 use crate::console::event::What;
 use crate::console::model::{Run, RunState};
-use crate::console::task::{ObjectSheet, Stage as Step, TaskReply, Tried};
+use crate::console::task::{ObjectSheet, ReadOnly, Stage as Step, TaskReply, Tried};
 use crate::console::testing::{TestConsole, after, ago};
 use crate::console::theme::GlyphSet;
 use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
@@ -222,6 +222,20 @@ fn plan() -> States {
         ),
         ("tried by the servers", planned(tried)),
         (
+            "a teardown",
+            full(|stage| {
+                stage.planned(fixtures::plan(fixtures::teardown()));
+            }),
+        ),
+        ("writes switched off", planned_typed("!")),
+        ("discarding ticks", planned_typed("space x")),
+        (
+            "from a recording",
+            made(recording(), |stage| {
+                stage.planned(fixtures::plan(fixtures::actions()));
+            }),
+        ),
+        (
             "an undo that leaves something out",
             full(|stage| {
                 let ask = stage.model.next_request();
@@ -230,11 +244,16 @@ fn plan() -> States {
                 let plan = fixtures::plan(fixtures::actions());
                 stage.reply(TaskReply::Planned {
                     ask,
-                    plan: Ok(Box::new(crate::console::task::Planned { plan, left_out })),
+                    plan: Ok(Box::new(crate::console::task::Planned { plan, left_out, created: Default::default() })),
                 });
             }),
         ),
     ]
+}
+
+/// Recorded clusters, nine hours old.
+fn recording() -> TestConsole {
+    TestConsole::full_with(|start| start.read_only = Some(ReadOnly::Recording { taken_at: Some(ago(32_400)) }))
 }
 
 fn tried(stage: &mut TestConsole) {
@@ -248,6 +267,14 @@ fn tried(stage: &mut TestConsole) {
     for (action, tried) in answers {
         stage.reply(TaskReply::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
     }
+}
+
+/// An approval of one action that is not ticked at first.
+fn asking_ticked(actions: Vec<Action>) -> TestConsole {
+    full(|stage| {
+        stage.draw(60, 20);
+        stage.planned(fixtures::plan(actions)).keys("space a").later(Duration::from_millis(300));
+    })
 }
 
 /// An approval of these actions, open for long enough to hear keys.
@@ -269,7 +296,7 @@ fn approval() -> States {
         ("enter", asking(vec![fixtures::label("a4")], "")),
         ("the number of deletions", asking(fixtures::deletes("stage-1", 2, Tier::T2), "")),
         ("the cluster's name, half typed", asking(fixtures::deletes("guest-payments", 2, Tier::T3), "guest-pay")),
-        ("the cluster's name and the plan", asking(vec![lasting], "")),
+        ("the cluster's name and the plan", asking_ticked(vec![lasting])),
         ("a list longer than the box", asking(fixtures::deletes("guest-payments", 40, Tier::T3), "")),
         ("its end", asking(fixtures::deletes("guest-payments", 40, Tier::T3), "ctrl-end")),
         ("not read to its end", asking(fixtures::deletes("guest-payments", 40, Tier::T3), "guest-payments enter")),
@@ -277,6 +304,7 @@ fn approval() -> States {
         ("the first of two clusters", asking(mixed(), "")),
         ("the second of two clusters", asking(mixed(), "guest-payments enter")),
         ("a name longer than a line", asking(vec![long_name], "")),
+        ("a teardown", asking(fixtures::teardown(), "")),
     ]
 }
 
@@ -416,7 +444,7 @@ fn activity() -> States {
         (
             "leaving while it runs",
             running(|stage| {
-                stage.keys("q");
+                stage.keys("ctrl-c");
             }),
         ),
     ]
@@ -504,7 +532,7 @@ fn frame() -> States {
                 stage.reply(TaskReply::NotStarted { message: failed.to_owned() });
             }),
         ),
-        ("read-only", TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
+        ("read-only", TestConsole::full_with(|start| start.read_only = Some(ReadOnly::Flag))),
         (
             "paused",
             full(|stage| {

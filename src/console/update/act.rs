@@ -1,6 +1,6 @@
 //! Executes actions.
 
-use super::{bundle, data, export, layers, lists, moving, palette, repair, timeline, tour};
+use super::{accept, bundle, data, export, layers, lists, moving, palette, repair, timeline, tour, writes};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
@@ -98,12 +98,12 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Discard => repair::discard(model),
         Action::Stop => repair::stop(model),
         Action::Undo => repair::undo(model),
-        Action::Accept => accept(model),
+        Action::Accept => accept::open(model),
         Action::Probe => probe(model),
         Action::Reconnect => reconnect(model),
         Action::RunPlugin => run_plugin(model),
-        // Heard by the question about a plugin alone.
-        Action::RunOnce | Action::DoNotRun => Effects::default(),
+        // Heard by questions alone.
+        Action::Yes | Action::No => Effects::default(),
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
         Action::Export => palette::open_export(model),
@@ -114,7 +114,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
             Effects::redraw()
         }
         Action::Pause => data::toggle_pause(model),
-        Action::ReadOnly => say_read_only(model),
+        Action::ReadOnly => writes::toggle(model),
         Action::Utc => {
             model.zone = match model.zone {
                 Zone::Local => Zone::Utc,
@@ -126,6 +126,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Mouse => mouse(model),
         Action::Repaint => terminal_request(TerminalRequest::Repaint),
         Action::Suspend => terminal_request(TerminalRequest::Suspend),
+        Action::Close => close(model),
         Action::Quit => quit(model),
     }
 }
@@ -234,7 +235,13 @@ fn open_expiring(model: &mut Model) -> Effects {
         effects = lists::toggle_matches(model);
     }
     if !is_shown(model) {
-        effects = layers::filter(model, subject.called());
+        // A credential that is still valid belongs to a match, which lists hide.
+        let now = model.now;
+        let Model { checks, fleet, .. } = model;
+        checks[place].show_matches(Matches::Shown, |id| fleet.class_of(&id.cluster), now);
+    }
+    if !is_shown(model) {
+        effects = layers::filter(model, "");
     }
     let check = &mut model.checks[place];
     if let Some(index) = check.order.position(&subject) {
@@ -269,9 +276,41 @@ fn back(model: &mut Model) -> Effects {
         return Effects::redraw();
     }
     if model.screen() == ScreenId::Fleet {
-        return Effects::default();
+        return Effects::redraw();
     }
-    move_in_history(model, |model| model.navigation.back())
+    earlier(model)
+}
+
+/// Goes to the previous screen; to the fleet where there is none.
+pub fn earlier(model: &mut Model) -> Effects {
+    let screen = model.screen();
+    while model.navigation.back() {
+        let is_gone = model.screen() == ScreenId::Plan && model.plan.is_none()
+            || model.screen() == ScreenId::Object && model.object.is_none();
+        if !is_gone && model.screen() != screen {
+            arrive(model);
+            return Effects::redraw();
+        }
+    }
+    go(model, ScreenId::Fleet)
+}
+
+/// Closes what is open; on the fleet, quits.
+fn close(model: &mut Model) -> Effects {
+    if model.pane == Pane::Detail {
+        return moving::pane(model, Pane::List);
+    }
+    match model.screen() {
+        ScreenId::Fleet => quit(model),
+        ScreenId::Activity if model.activity.opened().is_some() => back(model),
+        ScreenId::Check(_)
+        | ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => earlier(model),
+    }
 }
 
 fn open_filter(model: &mut Model) -> Effects {
@@ -384,13 +423,6 @@ fn toggle_diff(model: &mut Model) -> Effects {
     Effects::redraw()
 }
 
-fn accept(model: &mut Model) -> Effects {
-    let Some(subject) = model.subject() else { return lists::refuse_prompt(model, "no finding selected") };
-    let title = format!("Reason for accepting {}:", subject.name);
-    model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::AcceptReason((*subject).clone()), title, "")));
-    Effects::redraw()
-}
-
 /// The selected cluster, or the cluster of the selected finding.
 pub fn cluster_here(model: &Model) -> Option<ClusterName> {
     match model.screen() {
@@ -421,14 +453,6 @@ fn run_plugin(model: &mut Model) -> Effects {
         Some(cluster) => terminal_request(TerminalRequest::RunPlugin(cluster.to_string())),
         None => say(model, "no cluster selected"),
     }
-}
-
-fn say_read_only(model: &mut Model) -> Effects {
-    let text = match model.read_only() {
-        Some(why) => format!("read-only: {why}"),
-        None => "writes are allowed after approval; start with --read-only to disable them".to_owned(),
-    };
-    say(model, &text)
 }
 
 fn mouse(model: &mut Model) -> Effects {

@@ -276,9 +276,11 @@ mod tests {
     use crate::console::model::{CheckSheet, Zone};
     use crate::console::task::TaskReply;
     use crate::console::update::update;
-    use trueup_checks::CheckDescription;
+    use trueup_checks::{Cause, CauseObject, CheckDescription, Outline};
     use trueup_core::engine::{CheckName, Glob, Judgement};
-    use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass, Served};
+    use trueup_core::world::{
+        Cluster, ClusterIdentity, ClusterSource, EditedPart, FieldValue, Key, ObjectEdit, RiskClass, Served,
+    };
 
     const CHECK: CheckName = CheckName("toy");
 
@@ -370,6 +372,30 @@ mod tests {
         linked(&mut model, live, &["x"], State::Extra);
         let news: Vec<String> = model.feed.lines().map(|line| line.subject("")).collect();
         assert_eq!(news, ["Secret x"]);
+    }
+
+    #[test]
+    fn findings_that_follow_from_one_edit_are_one_entry_and_the_cause_of_their_cluster() {
+        let mut model = model();
+        let live = Link::Live { since: now() };
+        linked(&mut model, Link::Listing { objects: 1 }, &["x", "y"], State::Match);
+        linked(&mut model, live, &["x", "y"], State::Match);
+        let (cluster, key) = (ClusterName::new("mgmt"), Key::new(None, "checkout"));
+        let object = CauseObject { check: CHECK, cluster: cluster.clone(), kind: "HostedCluster", key: key.clone() };
+        let cause = Cause { object, effect: "orphans", reason: "".into(), written: None };
+        let outline = Some(Arc::new(Outline::default().with_cause(Some(cause))));
+        let orphan = CurrentJudgement { outline, ..held(State::Extra) };
+        let mut update = Update::of(["x", "y"].map(|name| (subject(name), Some(orphan.clone()))));
+        let value = |count| FieldValue::Entries { count, hash: u64::from(count) };
+        let change = EditedPart::Field { name: "oidcProviders", from: value(3), to: value(1) };
+        let by = Some("hypershift-cli".into());
+        update.edits = vec![Arc::new(ObjectEdit { cluster, kind: "HostedCluster", key, change, at: now(), by })];
+        happens(&mut model, now(), What::Data(Box::new(update)));
+        let news: Vec<(String, String)> =
+            model.feed.lines().map(|line| (line.subject("copies"), line.detail("→"))).collect();
+        assert_eq!(news, [("2 copies".to_owned(), "oidcProviders 3 → 1  by hypershift-cli".to_owned())]);
+        let sentence = "2 orphans: HostedCluster checkout edited 10:00:00 by hypershift-cli, oidcProviders 3 → 1";
+        assert_eq!(model.largest_cause(&ClusterName::new("a")), Some((sentence.to_owned(), Some(now()))));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::Input;
 
 use super::act::say;
-use super::{keys, lists, palette, repair};
+use super::{accept, keys, lists, palette, repair, writes};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::filter;
-use crate::console::keymap::{Action, Scope};
-use crate::console::model::{CheckSheet, Choice, Layer, Model, Picker, PluginDialog, Prompt, PromptWhat, ScreenId};
-use crate::console::task::Task;
+use crate::console::keymap::Action;
+use crate::console::model::{
+    CheckSheet, Choice, Confirm, Layer, Model, Picker, PluginDialog, Prompt, PromptWhat, ScreenId,
+};
 use crate::console::view;
 use trueup_core::world::{ClusterName, RiskClass};
 use trueup_fleet::connect::PluginQuestion;
@@ -23,7 +24,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
         Action::Suspend => Effects { terminal: vec![TerminalRequest::Suspend], redraw: true, ..Effects::default() },
-        Action::Back | Action::Quit | Action::Help => close(model),
+        Action::Back | Action::Close | Action::Quit | Action::Help => close(model),
+        Action::Stop => repair::stop(model),
         Action::Open => enter(model),
         Action::Complete => complete(model),
         Action::Mark => tick(model),
@@ -33,8 +35,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::PageDown => step(model, PAGE),
         Action::Top => step(model, isize::MIN),
         Action::Bottom => step(model, isize::MAX),
-        Action::RunOnce => answer_plugin(model, PluginAnswer::Run),
-        Action::DoNotRun => answer_plugin(model, PluginAnswer::DoNotRun),
+        Action::Yes => answer_yes(model),
+        Action::No => close(model),
         _ => Effects::default(),
     }
 }
@@ -43,13 +45,12 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
 pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
     match &mut model.layer {
         Some(Layer::Approval(approval)) => {
-            approval.wrong = None;
             match (key.code, key.modifiers - KeyModifiers::SHIFT) {
-                (KeyCode::Char(character), KeyModifiers::NONE) => approval.typed.push(character),
-                (KeyCode::Backspace, _) => {
-                    approval.typed.pop();
-                }
-                (KeyCode::Char('u'), KeyModifiers::CONTROL) => approval.typed.clear(),
+                (KeyCode::Char(character), KeyModifiers::NONE) => approval.edit(|typed| typed.push(character)),
+                (KeyCode::Backspace, _) => approval.edit(|typed| {
+                    typed.pop();
+                }),
+                (KeyCode::Char('u'), KeyModifiers::CONTROL) => approval.edit(String::clear),
                 _ => {}
             }
             Effects::redraw()
@@ -69,7 +70,33 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             prompt.problem = None;
             typed(model)
         }
-        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_)) | None => Effects::default(),
+        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Plugin(_) | Layer::Confirm(_)) | None => {
+            Effects::default()
+        }
+    }
+}
+
+/// Yes, to the question that is open.
+fn answer_yes(model: &mut Model) -> Effects {
+    match &model.layer {
+        Some(Layer::Plugin(_)) => answer_plugin(model, PluginAnswer::Run),
+        Some(Layer::Confirm(Confirm::DiscardPlan)) => {
+            model.layer = None;
+            repair::discard_now(model)
+        }
+        Some(Layer::Confirm(Confirm::SwitchWritesOn)) => {
+            model.layer = None;
+            writes::switch_on(model)
+        }
+        Some(
+            Layer::Help { .. }
+            | Layer::Table { .. }
+            | Layer::Palette(_)
+            | Layer::Picker(_)
+            | Layer::Prompt(_)
+            | Layer::Approval(_),
+        )
+        | None => Effects::default(),
     }
 }
 
@@ -165,7 +192,8 @@ fn close(model: &mut Model) -> Effects {
             | Layer::Table { .. }
             | Layer::Palette(_)
             | Layer::Picker(_)
-            | Layer::Plugin(_),
+            | Layer::Plugin(_)
+            | Layer::Confirm(_),
         )
         | None => Effects::redraw(),
     }
@@ -177,7 +205,7 @@ fn enter(model: &mut Model) -> Effects {
         Some(Layer::Palette(_) | Layer::Picker(_)) => palette::choose(model),
         Some(Layer::Prompt(_)) => enter_prompt(model),
         Some(Layer::Help { .. } | Layer::Table { .. }) => close(model),
-        Some(Layer::Plugin(_)) | None => Effects::default(),
+        Some(Layer::Plugin(_) | Layer::Confirm(_)) | None => Effects::default(),
     }
 }
 
@@ -198,21 +226,7 @@ fn enter_prompt(model: &mut Model) -> Effects {
             Effects::redraw()
         }
         PromptWhat::SaveView => lists::save_view(model, text),
-        PromptWhat::AcceptReason(subject) if text.is_empty() => {
-            let mut again = Prompt::new(PromptWhat::AcceptReason(subject), prompt.title, "");
-            again.problem =
-                Some(format!("a reason is required; {}: cancel", model.keys.key_name(Scope::Filter, Action::Back)));
-            model.layer = Some(Layer::Prompt(again));
-            Effects::redraw()
-        }
-        PromptWhat::AcceptReason(subject) => {
-            let what = PromptWhat::AcceptUntil { subject, reason: text };
-            model.layer = Some(Layer::Prompt(Prompt::new(what, "Accept until (YYYY-MM-DD):", "")));
-            Effects::redraw()
-        }
-        PromptWhat::AcceptUntil { subject, reason } => {
-            Effects::redraw().with(Task::Accept { subject, reason, until: text })
-        }
+        PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } => accept::enter(model, prompt),
         PromptWhat::Form { subject, form } => palette::run_form(model, subject, form, text),
         PromptWhat::Quit if text == "stop" => {
             let mut effects = repair::stop(model);
@@ -258,7 +272,7 @@ fn step(model: &mut Model, by: isize) -> Effects {
             palette::preview(model);
         }
         Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
-        Some(Layer::Prompt(_) | Layer::Plugin(_)) | None => {}
+        Some(Layer::Prompt(_) | Layer::Plugin(_) | Layer::Confirm(_)) | None => {}
     }
     Effects::redraw()
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariants: pure. The same model and event give the same model and effects.
 
+mod accept;
 mod act;
 mod bundle;
 mod data;
@@ -16,6 +17,7 @@ mod repair;
 mod replies;
 mod timeline;
 mod tour;
+mod writes;
 
 use super::effect::Effects;
 use super::event::{Event, Focus, What};

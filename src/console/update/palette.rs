@@ -130,7 +130,14 @@ pub fn choose(model: &mut Model) -> Effects {
             }));
             picker.chosen().cloned()
         }
-        Some(Layer::Help { .. } | Layer::Table { .. } | Layer::Prompt(_) | Layer::Approval(_) | Layer::Plugin(_))
+        Some(
+            Layer::Help { .. }
+            | Layer::Table { .. }
+            | Layer::Prompt(_)
+            | Layer::Approval(_)
+            | Layer::Plugin(_)
+            | Layer::Confirm(_),
+        )
         | None => None,
     };
     if !ticked.is_empty() {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::act::{cluster_here, go, open_object, say};
+use super::act::{self, cluster_here, go, open_object, say};
 use super::lists::{self, Marked};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
-use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Run, ScreenId, UndoOffer, Upper};
+use crate::console::model::{Approval, Confirm, Entered, Layer, Model, ObjectTab, Run, ScreenId, UndoOffer, Upper};
 use crate::console::task::{PlanTarget, SavedFile, Task, TypedApproval};
 use crate::console::view;
 use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, questions, short_id};
@@ -95,7 +95,7 @@ pub fn refresh(model: &mut Model) -> Effects {
             .map(|(id, _)| (**id).clone())
             .collect();
         if subjects.is_empty() {
-            let text = format!("no finding of this plan is left; {}: discard", model.key(Action::Discard));
+            let text = format!("every finding of this plan is gone; {}: discard", model.key(Action::Discard));
             return say(model, &text);
         }
         return request_plan(model, PlanTarget::Subjects(subjects));
@@ -126,8 +126,8 @@ pub fn include(model: &mut Model) -> Effects {
 
 /// Runs a dry run of the included actions.
 pub fn dry_run(model: &mut Model) -> Effects {
-    if let Some(why) = model.read_only().map(str::to_owned) {
-        return say(model, &format!("dry run needs write rights; read-only: {why}"));
+    if let Some(why) = model.read_only() {
+        return say(model, &format!("dry run needs write rights; read-only: {}", why.message()));
     }
     let Some(sheet) = &mut model.plan else { return Effects::default() };
     let Chosen::Only(chosen) = sheet.chosen() else { return Effects::default() };
@@ -146,20 +146,29 @@ pub fn write_plan(model: &mut Model) -> Effects {
     Effects::redraw().with(Task::Save { file, text: sheet.plan.file_text() })
 }
 
+/// Discards the plan; asks first if ticks or results of dry runs would be lost.
 pub fn discard(model: &mut Model) -> Effects {
-    if model.pane == Pane::Detail {
-        model.pane = Pane::List;
-        return Effects::redraw();
+    match &model.plan {
+        Some(sheet) if sheet.has_changes() => {
+            model.layer = Some(Layer::Confirm(Confirm::DiscardPlan));
+            Effects::redraw()
+        }
+        Some(_) => discard_now(model),
+        None => say(model, "no plan is open"),
     }
+}
+
+pub fn discard_now(model: &mut Model) -> Effects {
     model.plan = None;
-    model.navigation.back();
-    Effects::redraw()
+    let effects = if model.screen() == ScreenId::Plan { act::earlier(model) } else { Effects::redraw() };
+    model.toasts.info("plan discarded", model.now);
+    effects
 }
 
 /// Opens the approval dialog.
 pub fn approve(model: &mut Model) -> Effects {
-    if let Some(why) = model.read_only().map(str::to_owned) {
-        return say(model, &format!("cannot approve: read-only: {why}"));
+    if let Some(why) = model.read_only() {
+        return say(model, &format!("cannot approve: read-only: {}", why.message()));
     }
     if model.activity.is_running() {
         return say(model, "another apply is running; wait for it");

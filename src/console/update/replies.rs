@@ -6,7 +6,7 @@ use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, Scr
 use crate::console::settings::{ModelSettings, SettingsReload};
 use crate::console::task::{Planned, SavedFile, Start, TaskReply};
 use trueup_core::engine::executor::Report;
-use trueup_core::engine::short_id;
+use trueup_core::engine::{Plan, State, short_id};
 
 pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
     let mut effects = Effects::redraw();
@@ -118,14 +118,24 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
     model.planning = None;
     match plan {
         Ok(planned) if planned.plan.actions.is_empty() => {
-            model.toasts.info("No actions: findings match or have no fix.", model.now);
+            let text = nothing_to_fix(&planned.plan);
+            model.toasts.info(text, model.now);
         }
         Ok(planned) => {
-            let Planned { plan, left_out } = *planned;
-            model.plan = Some(PlanSheet::new(plan, left_out));
+            model.plan = Some(PlanSheet::new(*planned));
             model.navigation.go(ScreenId::Plan);
         }
         Err(why) => model.toasts.error(why, model.now),
+    }
+}
+
+/// Why a plan has no actions.
+fn nothing_to_fix(plan: &Plan) -> String {
+    let differ = plan.findings.iter().filter(|finding| finding.state != State::Match).count();
+    match differ {
+        0 => "No actions: findings match or have no fix.".to_owned(),
+        1 => "Nothing to fix here: 1 finding, which trueup cannot fix".to_owned(),
+        count => format!("Nothing to fix here: {count} findings, none trueup can fix"),
     }
 }
 

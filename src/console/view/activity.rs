@@ -20,7 +20,6 @@ use crate::console::theme::Role;
 use trueup_core::engine::executor::{ActionResult, Halt};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{State, Verb, short_id};
-use trueup_core::world::RiskClass;
 
 /// Width of the progress bar.
 const BAR: usize = 12;
@@ -197,7 +196,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
         .and(padded(&painter.shortened_name(&row.what, widths.what), widths.what), Role::Text)
         .and(padded(&row.cluster, widths.cluster), Role::Muted);
     if widths.class > 0 {
-        line = line.and(padded(row.class.as_str(), widths.class), class_role(row.class));
+        line = line.and(padded(row.class.as_str(), widths.class), Role::from(row.class));
     }
     let times = times(model, row);
     // A partial time is not shown.
@@ -208,10 +207,6 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
         lines.extend(wrapped(&text, width, STATE + 2, role));
     }
     lines
-}
-
-fn class_role(class: RiskClass) -> Role {
-    Role::from(class)
 }
 
 /// Glyph, word and role of a row's state.

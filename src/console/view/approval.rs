@@ -10,11 +10,15 @@ use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
 use crate::console::layout::DIALOG_MIN;
-use crate::console::model::{Approval, Fits, Layer, Model};
+use crate::console::model::{Approval, Fits, Layer, Model, is_teardown};
+use crate::console::table::list_age;
 use crate::console::terminal::Cursor;
-use crate::console::theme::{GlyphSet, Role};
+use crate::console::theme::{GlyphSet, Glyphs, Role};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, consequences, short_id, source_line};
+use trueup_core::engine::{
+    Action, Asks, Reason, Tier, Undo, Verb, consequences, reclaimable_days, short_id, source_line,
+};
+use trueup_core::world::RiskClass;
 
 /// Lines of the box besides the list: two borders, the end of the list, a blank, two lines each for undo and the prompt,
 /// the input, and its error.
@@ -38,12 +42,13 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     let width = inner_width(area);
     let Fits { lines: shown, total } = fits(model);
     let mut below = undo_lines(&actions(model, approval), &plan.plan.id, width);
-    below.extend(prompt(question.tier, &question.asks, &model.key(keymap::Action::Open), width));
+    let class = class_of(model, &question.cluster);
+    below.extend(prompt(approval, &model.key(keymap::Action::Open), width));
     let height = u16::try_from(shown + below.len()).unwrap_or(area.height) + 6;
     let place = centered(area, outer_width(area), height);
     painter.dialog(place);
     painter.hit(place, Hit::Layer);
-    let inside = painter.boxed(place, &title(model, approval), &step(approval, &plan.plan.id));
+    let inside = painter.boxed(place, &title(model, approval, class), &step(approval));
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let shown = u16::try_from(shown).unwrap_or(0);
     painter.lines(Rect { height: shown, ..inside }, &list_lines(model, approval, width), approval.scroll);
@@ -60,9 +65,12 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
         painter.line(inside.x, y, inside.width, line);
         y += 1;
     }
-    let x = painter.text(inside.x, y, inside.width, "> ", Role::Accent);
-    let x = painter.text(x, y, inside.right().saturating_sub(x), &approval.typed, Role::Accent);
-    painter.cursor = Cursor::At(Position { x: x.min(inside.right().saturating_sub(1)), y });
+    // Without a word to type there is no text field.
+    if approval.takes_text() {
+        let x = painter.text(inside.x, y, inside.width, "> ", Role::Accent);
+        let x = painter.text(x, y, inside.right().saturating_sub(x), &approval.typed, Role::Accent);
+        painter.cursor = Cursor::At(Position { x: x.min(inside.right().saturating_sub(1)), y });
+    }
     if let Some(wrong) = &approval.wrong {
         painter.text(inside.x, y + 1, inside.width, wrong, Role::Error);
     }
@@ -82,48 +90,71 @@ fn actions<'m>(model: &'m Model, approval: &Approval) -> Vec<&'m Action> {
     all.filter(|action| approval.question().actions.contains(&action.id)).collect()
 }
 
-fn title(model: &Model, approval: &Approval) -> Line {
-    let question = approval.question();
+fn class_of(model: &Model, cluster: &str) -> RiskClass {
     let targets = model.plan.iter().flat_map(|plan| &plan.plan.targets);
-    let class = targets.filter(|target| target.cluster == question.cluster).map(|target| target.class).next();
-    let class = class.unwrap_or_default();
-    let things = match actions(model, approval).iter().all(|action| action.target.cloud.is_some()) {
-        true => Things { one: "cloud resource", many: "cloud resources", of: " of " },
-        false => Things { one: "object", many: "objects", of: " in " },
-    };
-    Line::of(heading(question.deletions, question.actions.len(), &things), Role::Title)
-        .and(things.of, Role::Text)
-        .and(question.cluster.as_str(), Role::Accent)
-        .and(format!(" ({})", class.as_str()), Role::from(class))
+    targets.filter(|target| target.cluster == cluster).map(|target| target.class).next().unwrap_or_default()
 }
 
-fn step(approval: &Approval, plan: &str) -> Line {
-    let step = match approval.questions.len() {
-        1 => String::new(),
-        count => format!("cluster {} of {count}", approval.at + 1),
+/// `Delete 2 objects in guest-payments · prod`, and whether that cannot be undone.
+fn title(model: &Model, approval: &Approval, class: RiskClass) -> Line {
+    let actions = actions(model, approval);
+    let things = match actions.iter().all(|action| action.target.cloud.is_some()) {
+        true => Things { one: "resource", many: "resources" },
+        false => Things { one: "object", many: "objects" },
     };
-    match &approval.question().asks {
-        // Part of the confirmation.
-        Asks::ClusterNameAndId { .. } if step.is_empty() => Line::of(format!("plan {}", short_id(plan)), Role::Muted),
-        Asks::ClusterNameAndId { .. } => Line::of(format!("plan {}, {step}", short_id(plan)), Role::Muted),
-        Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) if step.is_empty() => Line::blank(),
-        Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) => Line::of(step, Role::Muted),
+    let separator = Glyphs::of(model.signs).separator;
+    let between = format!(" {separator} ");
+    let line = Line::of(heading(&actions, &things), Role::Title)
+        .and(" in ", Role::Text)
+        .and(approval.question().cluster.as_str(), Role::Accent)
+        .and(between.as_str(), Role::Muted)
+        .and(class.as_str(), Role::from(class));
+    match actions.iter().any(|action| action.undo == Undo::None) {
+        true => line.and(between, Role::Muted).and("NO UNDO", Role::Error),
+        false => line,
     }
 }
 
-/// Nouns for the actions' targets and their cluster.
+/// `T3`, `cluster 1 of 2 · T3`
+fn step(approval: &Approval) -> Line {
+    let tier = Line::of(approval.question().tier.to_string(), Role::Muted);
+    match approval.questions.len() {
+        1 => tier,
+        count => {
+            Line::of(format!("cluster {} of {count}  ", approval.at + 1), Role::Muted).and(tier.plain(), Role::Muted)
+        }
+    }
+}
+
+/// Nouns for the actions' targets.
 struct Things {
     one: &'static str,
     many: &'static str,
-    of: &'static str,
 }
 
-fn heading(deletions: usize, count: usize, things: &Things) -> String {
-    let things = |count: usize| format!("{count} {}", if count == 1 { things.one } else { things.many });
-    match (deletions, count) {
-        (0, count) => format!("Change {}", things(count)),
-        (deletions, count) if deletions == count => format!("Delete {}", things(count)),
-        (deletions, count) => format!("Delete {} and change {}", things(deletions), count - deletions),
+/// `Delete 2 objects`, `Create 1 and delete 2 objects`
+fn heading(actions: &[&Action], things: &Things) -> String {
+    let mut counts: Vec<(&'static str, usize)> = Vec::new();
+    for word in actions.iter().map(|action| imperative(action.verb())) {
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    // Deletes first: they are what has to be noticed.
+    counts.sort_by_key(|(word, _)| *word != imperative(Verb::Delete));
+    let parts: Vec<String> = counts.iter().map(|(word, count)| format!("{word} {count}")).collect();
+    let noun = if actions.len() == 1 { things.one } else { things.many };
+    let text = format!("{} {noun}", parts.join(", "));
+    text[..1].to_uppercase() + &text[1..]
+}
+
+fn imperative(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create => "create",
+        Verb::Delete => "delete",
+        Verb::Tag | Verb::Untag | Verb::ReOwn => "tag",
+        Verb::Apply | Verb::Update | Verb::Label | Verb::Annotate | Verb::Patch => "update",
     }
 }
 
@@ -134,10 +165,34 @@ fn list_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
     };
     let actions = actions(model, approval);
     let kinds = actions.iter().map(|action| printable(&action.target.kind, charset).width()).max().unwrap_or(0);
-    actions.into_iter().flat_map(|action| action_lines(action, kinds, width, charset)).collect()
+    let facts = |action: &Action| facts(model, action);
+    actions.into_iter().flat_map(|action| action_lines(action, &facts(action), kinds, width, charset)).collect()
 }
 
-fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -> Vec<Line> {
+/// Age of the object, and why nothing keeps it: `200d  used by: nothing`.
+fn facts(model: &Model, action: &Action) -> String {
+    let created = model.plan.as_ref().and_then(|plan| plan.created(&action.id));
+    let age = created.map(|at| list_age(at, model.now));
+    let reason = match action.reason {
+        Reason::NoReferrer => Some("used by: nothing"),
+        Reason::NoOwner => Some("owner: none"),
+        Reason::ClusterDeleted => Some("its cluster is being deleted"),
+        Reason::SourceRemoved => Some("its source was removed"),
+        Reason::OidcAvailable
+        | Reason::OidcNotWanted
+        | Reason::Missing
+        | Reason::Differs
+        | Reason::Stale
+        | Reason::NotLabelled
+        | Reason::NotTagged
+        | Reason::UserTag
+        | Reason::Moved
+        | Reason::TakeOver => None,
+    };
+    [age.as_deref(), reason].into_iter().flatten().collect::<Vec<_>>().join("  ")
+}
+
+fn action_lines(action: &Action, facts: &str, kinds: usize, width: usize, charset: Charset) -> Vec<Line> {
     let role = if action.verb() == Verb::Delete { Role::Extra } else { Role::Drift };
     let kind = printable(&action.target.kind, charset);
     let kind = format!("{kind}{}  ", " ".repeat(kinds.saturating_sub(kind.width())));
@@ -150,6 +205,14 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
             false => Line::of(" ".repeat(before), Role::Text),
         };
         lines.push(line.and(part, Role::Text));
+    }
+    // Beside the name where both fit, else below it.
+    match lines.last_mut() {
+        Some(last) if !facts.is_empty() && last.plain().width() + 2 + facts.width() <= width => {
+            last.0.push((format!("  {facts}"), Role::Muted));
+        }
+        Some(_) | None if facts.is_empty() => {}
+        Some(_) | None => lines.extend(wrapped(&format!("{}{facts}", " ".repeat(VERB)), width, VERB, Role::Muted)),
     }
     let set_off = consequences(action).map(|text| (text.to_owned(), Role::Text));
     let source = source_line(action).map(|text| (text, Role::Muted));
@@ -166,20 +229,47 @@ fn undo_lines(actions: &[&Action], plan: &str, width: usize) -> Vec<Line> {
     let id = short_id(plan);
     let deletes = actions.iter().any(|action| action.is_delete());
     let (text, role) = match (permanent, actions.len()) {
-        (0, _) if deletes => (format!("Undo: trueup undo {id} (sealed backup)"), Role::Muted),
+        (0, _) if deletes => {
+            (format!("Undo: trueup undo {id} (sealed backup; new uid and creation time)"), Role::Muted)
+        }
         (0, _) => (format!("Undo: trueup undo {id}"), Role::Muted),
         (permanent, count) if permanent == count => ("Cannot be undone.".to_owned(), Role::Error),
         (permanent, count) => (format!("{permanent} of {count} cannot be undone."), Role::Error),
     };
-    wrapped(&text, width, 0, role)
+    let mut lines = wrapped(&text, width, 0, role);
+    if actions.iter().any(|action| is_teardown(action)) {
+        lines.extend(wrapped(
+            "Teardown: the cluster that owns these resources is being deleted.",
+            width,
+            0,
+            Role::Warn,
+        ));
+    }
+    let kept: Vec<(&str, u32)> = actions
+        .iter()
+        .filter(|action| action.is_delete())
+        .filter_map(|action| Some((action.target.name.as_str(), reclaimable_days(action.target.cloud.as_ref()?)?)))
+        .collect();
+    if let Some((_, days)) = kept.first() {
+        let names: Vec<&str> = kept.iter().map(|(name, _)| *name).collect();
+        let text = format!("IBM Cloud keeps {} for {days} days (reclamations).", names.join(", "));
+        lines.extend(wrapped(&text, width, 0, Role::Muted));
+    }
+    lines
 }
 
-fn prompt(tier: Tier, asks: &Asks, enter: &str, width: usize) -> Vec<Line> {
-    let text = match asks {
-        Asks::Enter => format!("Press {enter} to approve."),
-        Asks::Deletions(_) => "Type the number of deletes to approve:".to_owned(),
-        Asks::ClusterName(cluster) => format!("Type `{cluster}` to approve:"),
-        Asks::ClusterNameAndId { cluster, short_id } => format!("Type `{cluster} {short_id}` to approve:"),
+fn prompt(approval: &Approval, enter: &str, width: usize) -> Vec<Line> {
+    let question = approval.question();
+    let word = match &question.asks {
+        Asks::Enter => None,
+        Asks::Deletions(count) => Some(count.to_string()),
+        Asks::ClusterName(cluster) => Some(cluster.clone()),
+        Asks::ClusterNameAndId { cluster, short_id } => Some(format!("{cluster} {short_id}")),
     };
-    wrapped(&text, width, 0, if tier >= Tier::T3 { Role::Error } else { Role::Text })
+    let text = match (word, approval.seen_to_end()) {
+        (None, _) => format!("Press {enter} to approve."),
+        (Some(word), true) => format!("Type `{word}` to approve:"),
+        (Some(word), false) => format!("Scroll to the end, then type `{word}` to approve:"),
+    };
+    wrapped(&text, width, 0, if question.tier >= Tier::T3 { Role::Error } else { Role::Text })
 }

@@ -27,6 +27,8 @@ const TICKS: [(i64, &str); 6] =
 const STEP: usize = 5;
 /// Columns of the axis, with one for its last end.
 const AXIS: usize = (TICKS.len() - 1) * STEP + 1;
+/// Columns of its labels, the last of which is two letters long.
+const LABELS: u16 = AXIS as u16 + 1;
 /// Below this many seconds an end is drawn at the first column: a logarithm needs a least value.
 const LEAST: i64 = 60;
 
@@ -49,7 +51,7 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         Column::new("OBJECT", 24).weight(6),
         Column::new("CLUSTER", 10).weight(1),
         Column::new("CLASS", 5).priority(1),
-        Column::new(labels(), u16::try_from(AXIS).unwrap_or(26)).priority(2),
+        Column::new(labels(), LABELS).priority(2),
         Column::new("ENDS", 9).weight(2),
     ];
     let style = table_look(painter);

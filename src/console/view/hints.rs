@@ -12,6 +12,7 @@ use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
 use crate::console::model::{Fits, Layer, Model, ObjectTab, Tour, TourStep, UndoOffer};
 use crate::console::theme::Role;
+use trueup_core::world::ClusterName;
 
 /// Columns between two hints.
 const GAP: usize = 2;
@@ -64,8 +65,8 @@ fn tour_line(model: &Model, tour: &Tour, area: Rect, painter: &mut Painter<'_>) 
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other action is equally important")]
 fn rank(action: Action) -> u8 {
     match action {
-        Action::Help | Action::Quit | Action::Back | Action::Discard | Action::Stop => 0,
-        Action::Open | Action::Reconcile | Action::Approve | Action::Undo | Action::RunOnce | Action::DoNotRun => 1,
+        Action::Help | Action::Close | Action::Quit | Action::Back | Action::Discard | Action::Stop => 0,
+        Action::Open | Action::Reconcile | Action::Approve | Action::Undo | Action::Yes | Action::No => 1,
         Action::Filter | Action::Sort | Action::Palette | Action::Include | Action::Mark => 2,
         Action::Down | Action::Up | Action::NextPane | Action::GoActivity | Action::GoFleet | Action::Reconnect => 4,
         _ => 3,
@@ -76,24 +77,36 @@ fn rank(action: Action) -> u8 {
 fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
     match &model.layer {
         Some(Layer::Approval(_)) => {
-            let mut hints = vec![(Action::Open, "approve"), (Action::Back, "cancel")];
+            let mut hints = vec![(Action::Open, "apply"), (Action::Back, "back")];
             let Fits { lines, total } = approval::fits(model);
             if lines < total {
                 hints.insert(0, (Action::Down, "scroll"));
             }
             hints
         }
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) if picker.found.is_empty() => {
+            vec![(Action::Back, "close")]
+        }
         Some(Layer::Palette(_) | Layer::Picker(_)) => {
             vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "previous")]
         }
-        Some(Layer::Plugin(_)) => vec![(Action::RunOnce, "run it"), (Action::DoNotRun, "do not run")],
+        Some(Layer::Plugin(_)) => vec![(Action::Yes, "run it"), (Action::No, "do not run")],
+        Some(Layer::Confirm(confirm)) => {
+            let (yes, no) = confirm.answers();
+            vec![(Action::Yes, yes), (Action::No, no)]
+        }
         // The prompt covers the hints and has its own.
         Some(Layer::Prompt(_)) => Vec::new(),
         Some(Layer::Help { .. } | Layer::Table { .. }) => {
             vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")]
         }
-        None => on_screen(model).into_iter().map(|action| (action, action.short())).collect(),
+        None => on_screen(model).into_iter().map(|action| (action, word(action))).collect(),
     }
+}
+
+/// The word of an action on a screen: what closes the fleet is the end of the console.
+fn word(action: Action) -> &'static str {
+    if action == Action::Close { "quit" } else { action.short() }
 }
 
 fn on_screen(model: &Model) -> Vec<Action> {
@@ -114,6 +127,7 @@ fn on_screen(model: &Model) -> Vec<Action> {
         | Scope::Picker
         | Scope::Filter
         | Scope::Plugin
+        | Scope::Confirm
         | Scope::Help
         | Scope::Global => Vec::new(),
     }
@@ -145,8 +159,13 @@ fn fleet(model: &Model) -> Vec<Action> {
     let mut actions = Vec::new();
     if !model.fleet.rows().is_empty() {
         actions.push(Action::Open);
-        let here = model.fleet.list.cursor().map(|cluster| model.findings.counts_in(cluster).total());
-        if here.unwrap_or_default() > 0 || !model.fleet.list.marks().is_empty() {
+        let has_findings = |cluster: &ClusterName| model.findings.counts_in(cluster).total() > 0;
+        let marks = model.fleet.list.marks();
+        let is_plannable = match marks.is_empty() {
+            true => model.fleet.list.cursor().is_some_and(has_findings),
+            false => marks.iter().any(has_findings),
+        };
+        if is_plannable {
             actions.push(Action::Reconcile);
         }
     }
@@ -159,7 +178,7 @@ fn fleet(model: &Model) -> Vec<Action> {
     if !model.fleet.rows().is_empty() {
         actions.push(Action::Reconnect);
     }
-    actions.extend([Action::GoActivity, Action::Palette, Action::ReadOnly, Action::Help, Action::Quit]);
+    actions.extend([Action::GoActivity, Action::Palette, Action::ReadOnly, Action::Help, Action::Close]);
     actions
 }
 
@@ -212,16 +231,25 @@ fn question(model: &Model) -> Option<Action> {
 
 fn plan(model: &Model) -> Vec<Action> {
     let mut actions = Vec::new();
-    match (model.activity.is_running(), model.read_only().is_some()) {
+    let Some(sheet) = &model.plan else { return actions };
+    let is_ticked = sheet.totals().sent() > 0;
+    let is_current = sheet.moved.is_empty() && model.now < sheet.plan.expires_at;
+    match (model.activity.is_running(), model.read_only()) {
         (true, _) => actions.push(Action::GoActivity),
-        (false, true) => {}
-        (false, false) => actions.push(Action::Approve),
+        (false, Some(_)) => {}
+        (false, None) if is_ticked && is_current => actions.push(Action::Approve),
+        (false, None) => {}
     }
     actions.extend([Action::Include, Action::ToggleDiff]);
-    if model.read_only().is_none() && !model.activity.is_running() {
+    if is_ticked && model.read_only().is_none() && !model.activity.is_running() {
         actions.push(Action::DryRun);
     }
-    actions.extend([Action::WritePlan, Action::Refresh, Action::NextPane, Action::Discard, Action::Help]);
+    actions.push(Action::WritePlan);
+    // An undo has no findings to plan for again.
+    if !sheet.plan.findings.is_empty() {
+        actions.push(Action::Refresh);
+    }
+    actions.extend([Action::NextPane, Action::Discard, Action::Back, Action::Help]);
     actions
 }
 
@@ -236,14 +264,10 @@ fn activity(model: &Model) -> Vec<Action> {
             if row.undo == UndoOffer::Possible {
                 actions.push(Action::Undo);
             }
-            actions.extend([
-                Action::Open,
-                Action::Down,
-                Action::Up,
-                Action::CopyCommand,
-                Action::Back,
-                Action::GoFleet,
-            ]);
+            if model.activity.opened().is_none() {
+                actions.push(Action::Open);
+            }
+            actions.extend([Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]);
         }
         None => actions.extend([Action::Back, Action::GoFleet, Action::Help]),
     }

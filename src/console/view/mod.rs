@@ -10,6 +10,7 @@ mod approval;
 mod check;
 mod check_cells;
 mod check_columns;
+mod confirm;
 mod detail;
 mod expiry;
 mod fleet;
@@ -151,6 +152,7 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
         Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
         Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),
         Some(Layer::Plugin(dialog)) => plugin::draw(model, dialog, area, painter),
+        Some(Layer::Confirm(confirm)) => confirm::draw(model, *confirm, area, painter),
         None => {}
     }
 }

@@ -11,7 +11,7 @@ use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
 use crate::console::layout::Layout;
-use crate::console::model::{Model, Pane, PlanSheet, PlannedChange, Show, Skipped, Totals};
+use crate::console::model::{Model, Pane, PlanSheet, PlannedChange, ReadOnly, Show, Skipped, Totals};
 use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
 use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
@@ -30,7 +30,7 @@ pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Pain
     let inside = painter.pane(layout.main, &title, &validity, held);
     painter.hit(layout.main, Hit::List);
     let inside = warnings(model, plan, inside, painter);
-    table(plan, with_margin(inside), layout.main.right() - 1, painter);
+    table(model, plan, with_margin(inside), layout.main.right() - 1, painter);
     if let Some(area) = layout.detail {
         detail(model, plan, area, painter);
     }
@@ -43,32 +43,36 @@ enum Words {
     GlyphSet,
 }
 
+/// `Plan 5f21c9aa · 3 of 5 ticked · −2 delete  ~1 update`
 fn title(plan: &PlanSheet, words: Words, glyphs: &Glyphs) -> Line {
-    let Totals { create, update, delete, blocked, excluded } = plan.totals();
-    let (count, all) = (create + update + delete, plan.plan.actions.len());
-    let things = match (words, all) {
-        (Words::GlyphSet, _) => "",
-        (Words::Whole, 1) => " action",
-        (Words::Whole, _) => " actions",
-    };
-    let mut line = Line::of(format!("Plan {}", short_id(&plan.plan.id)), Role::Title)
-        .and(format!(" {} {count} of {all}{things}", glyphs.separator), Role::Text);
+    let totals = plan.totals();
+    let Totals { create, update, delete, blocked, excluded: _ } = totals;
+    let between = format!(" {} ", glyphs.separator);
+    let ticked = format!("{between}{} of {} ticked", totals.sent(), plan.plan.actions.len());
+    let mut line = Line::of(format!("Plan {}", short_id(&plan.plan.id)), Role::Title);
+    if plan.teardown() > 0 {
+        line = line.and(format!("{between}teardown"), Role::Warn);
+    }
+    line = line.and(ticked, Role::Text);
+    let mut space = between.as_str();
     for (count, sign, word, role) in [
-        (create, glyphs.ghost_create, "create", Role::Missing),
-        (update, glyphs.ghost_update, "update", Role::Drift),
         (delete, glyphs.ghost_delete, "delete", Role::Extra),
+        (update, glyphs.ghost_update, "update", Role::Drift),
+        (create, glyphs.ghost_create, "create", Role::Missing),
         (blocked, glyphs.state(State::Blocked), "blocked", Role::Blocked),
-        (excluded, "", "excluded", Role::Muted),
     ] {
-        let word = if words == Words::Whole || sign.is_empty() { format!(" {word}") } else { String::new() };
+        let word = if words == Words::Whole { format!(" {word}") } else { String::new() };
         if count > 0 {
-            line = line.and(format!("  {sign}{count}{word}"), role);
+            line = line.and(format!("{space}{sign}{count}{word}"), role);
+            space = "  ";
         }
     }
     line
 }
 
+/// Whether the plan can be approved, and how long: `valid 14m`, or what stands in the way.
 fn validity(model: &Model, plan: &PlanSheet, painter: &mut Painter<'_>) -> Line {
+    let refresh = model.screen_key(keymap::Action::Refresh);
     if let Some(left_out) = &model.left_out {
         let (marked, hidden) = (left_out.all.len(), left_out.hidden);
         let key = model.screen_key(keymap::Action::Open);
@@ -76,8 +80,26 @@ fn validity(model: &Model, plan: &PlanSheet, painter: &mut Painter<'_>) -> Line 
         return Line::of(text, Role::Warn);
     }
     let left = plan.plan.expires_at.duration_since(model.now).as_secs();
+    match model.read_only() {
+        Some(ReadOnly::Recording { taken_at }) => {
+            let age = taken_at.map_or_else(String::new, |at| format!(", {} old", painter.list_age(at, model.now)));
+            return Line::of(format!("From a recording{age}: cannot be applied"), Role::Warn);
+        }
+        Some(ReadOnly::SwitchedOff) => {
+            let key = model.screen_key(keymap::Action::ReadOnly);
+            return Line::of(format!("Read-only ({key}: switch writes on)"), Role::Warn);
+        }
+        Some(replay @ ReadOnly::Replay { .. }) => {
+            return Line::of(format!("Cannot be applied: {}", replay.message()), Role::Warn);
+        }
+        Some(ReadOnly::Flag | ReadOnly::Config) => return Line::of("Read-only", Role::Warn),
+        None => {}
+    }
     if left <= 0 {
-        return Line::of("expired", Role::Error);
+        return Line::of(format!("Expired: press {refresh}"), Role::Error);
+    }
+    if !plan.moved.is_empty() {
+        return Line::of(format!("Plan out of date: press {refresh}"), Role::Warn);
     }
     let (text, step) =
         if left >= 60 { (format!("valid {}m", left / 60), left % 60 + 1) } else { (format!("valid {left}s"), 1) };
@@ -90,9 +112,10 @@ fn warnings(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'
     let mut lines = Vec::new();
     let width = usize::from(area.width.saturating_sub(2));
     let replan = format!("{}: replan", model.screen_key(keymap::Action::Refresh));
-    if model.now >= plan.plan.expires_at {
-        let text = format!("Plan expired. {replan}");
-        lines.extend(wrapped(&text, width, 0, Role::Error));
+    if plan.teardown() > 0 {
+        let text =
+            format!("Teardown of a cluster that is being deleted: {} cannot be undone.", counted(plan.teardown()));
+        lines.extend(wrapped(&text, width, 0, Role::Warn));
     }
     if let Some((finding, moved)) = plan.moved.iter().next() {
         let now = moved.is.unwrap_or("no finding");
@@ -110,10 +133,15 @@ fn warnings(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'
     Rect { y: area.y + height, height: area.height.saturating_sub(height), ..area }
 }
 
-fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
+/// `1 action`, `9 actions`
+fn counted(count: usize) -> String {
+    if count == 1 { "1 action".to_owned() } else { format!("{count} actions") }
+}
+
+fn table(model: &Model, plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
     // After a dry run a narrow screen keeps its column.
     let is_tried = !plan.trying.is_empty() || !plan.tried.is_empty();
-    let (dry_run, back) = if is_tried { (1, 2) } else { (2, 1) };
+    let (dry_run, back) = if is_tried { (1, 2) } else { (4, 1) };
     // No column without dependencies.
     let step = if plan.has_steps() { Column::new("STEP", 4).gap(1) } else { Column::new("", 0).gap(0) };
     let columns = [
@@ -122,9 +150,11 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
         Column::new("TIER", 4).gap(1),
         Column::new("ACTION", 8).gap(1),
         Column::new("CLUSTER", 14),
-        Column::new("OBJECT", 20).weight(4),
-        Column::new("DRY RUN", 10).weight(1).priority(dry_run),
-        Column::new("UNDO", 14).weight(1).priority(back),
+        Column::new("CLASS", 5).priority(3),
+        Column::new("OBJECT", 26).weight(8),
+        Column::new("AGE", 4).right().priority(5),
+        Column::new("DRY RUN", 8).weight(1).priority(dry_run),
+        Column::new("UNDO", 8).weight(2).priority(back),
     ];
     let style = table_look(painter);
     let window = plan.list.window();
@@ -138,11 +168,11 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
     };
     let end = window.end.min(plan.order().len());
     let visible = &plan.order()[window.start.min(end)..end];
-    let rows: Vec<Row<'_>> = visible.iter().filter_map(|id| row(plan, id, painter)).collect();
+    let rows: Vec<Row<'_>> = visible.iter().filter_map(|id| row(model, plan, id, painter)).collect();
     painter.table(&view, rows, area);
 }
 
-fn row<'p>(plan: &'p PlanSheet, id: &'p String, painter: &Painter<'_>) -> Option<Row<'p>> {
+fn row<'p>(model: &Model, plan: &'p PlanSheet, id: &'p String, painter: &mut Painter<'_>) -> Option<Row<'p>> {
     let action = plan.action(id)?;
     let skipped = plan.skipped(action);
     let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
@@ -160,13 +190,27 @@ fn row<'p>(plan: &'p PlanSheet, id: &'p String, painter: &Painter<'_>) -> Option
         Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
         Cell::text(format!("{sign} {}", action.verb().as_str()), painter.style(role)),
         Cell::name(action.cluster.as_str(), text),
+        class_cell(plan, action, painter),
         Cell::pieces(object, Cut::Middle),
+        age_cell(model, plan, id, painter),
         dry_cell(plan, id, painter),
         undo_cell(action, skipped.as_ref(), painter),
     ];
     let tone = if skipped.is_some() { Tone::Dimmed } else { Tone::Plain };
     let style = RowStyle { cursor: plan.list.cursor() == Some(id), marked: false, tone };
     Some(Row { cells, style })
+}
+
+fn class_cell<'p>(plan: &PlanSheet, action: &Action, painter: &Painter<'_>) -> Cell<'p> {
+    let target = plan.plan.targets.iter().find(|target| target.cluster == action.cluster);
+    let class = target.map(|target| target.class).unwrap_or_default();
+    Cell::text(class.as_str(), painter.style(Role::from(class)))
+}
+
+/// The age of the object; nothing where it is not known.
+fn age_cell<'p>(model: &Model, plan: &PlanSheet, id: &str, painter: &mut Painter<'_>) -> Cell<'p> {
+    let age = plan.created(id).map(|at| painter.list_age(at, model.now)).unwrap_or_default();
+    Cell::text(age, painter.style(Role::Muted))
 }
 
 fn verb_sign(verb: Verb, glyphs: &Glyphs) -> (&'static str, Role) {
@@ -191,7 +235,8 @@ fn tier_role(tier: Tier) -> Role {
     match tier {
         Tier::T0 | Tier::T1 => Role::Muted,
         Tier::T2 => Role::Warn,
-        Tier::T3 | Tier::T4 => Role::Error,
+        Tier::T3 => Role::Title,
+        Tier::T4 => Role::Error,
     }
 }
 
@@ -216,11 +261,11 @@ fn undo_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painte
         Some(Skipped::Blocked(why)) => Cell::text(why.clone(), painter.style(Role::Blocked)),
         Some(Skipped::Dependency(id)) => Cell::text(format!("depends on {id}, excluded"), painter.style(Role::Muted)),
         Some(Skipped::Excluded) | None => match action.undo {
-            Undo::RestoreFromBackup => Cell::text("backup, undo", painter.style(Role::Ok)),
+            Undo::RestoreFromBackup => Cell::text("backup", painter.style(Role::Text)),
             Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => {
-                Cell::text("undo", painter.style(Role::Ok))
+                Cell::text("yes", painter.style(Role::Text))
             }
-            Undo::None => Cell::text("no undo", painter.style(Role::Error)),
+            Undo::None => Cell::text("NO UNDO", painter.style(Role::Error)),
         },
     }
 }
@@ -232,7 +277,8 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
     let title = match (place, plan.cursor()) {
         (Some(place), Some(action)) => {
             let object = object_text(action);
-            format!("{} of {}: {} {object}", place + 1, plan.order().len(), action.target.kind)
+            let (count, between) = (plan.order().len(), painter.glyphs().separator);
+            format!("{} of {count} {between} {} {object}", place + 1, action.target.kind)
         }
         (Some(_), None) | (None, _) => "no action".to_owned(),
     };
@@ -296,7 +342,18 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         Show::Diff => lines.extend(diff_lines(&action.diff, width)),
         Show::Fields => lines.extend(field_lines(action, width, glyphs)),
     }
+    lines.extend(legend(plan, width, glyphs));
     lines
+}
+
+/// What the tiers mean, and what was not ticked because it cannot be undone.
+fn legend(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let left = match plan.permanent_left_out() {
+        0 => String::new(),
+        count => format!("Not ticked: {count} without undo.   "),
+    };
+    let tiers = ["T1 undo", "T2 delete", "T3 prod", "T4 no undo"].join(&format!(" {} ", glyphs.separator));
+    wrapped(&format!("{left}{tiers}"), width, 2, Role::Muted)
 }
 
 fn diff_lines(diff: &str, width: usize) -> Vec<Line> {

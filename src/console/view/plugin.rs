@@ -41,8 +41,7 @@ fn lines(model: &Model, dialog: &PluginDialog, width: usize) -> Vec<Line> {
                is remembered for this command with these arguments.";
     lines.extend(wrapped(why, width, 0, Role::Muted));
     lines.push(Line::blank());
-    let keys =
-        format!("{}: run it and remember   {}: do not run", model.key(Action::RunOnce), model.key(Action::DoNotRun));
+    let keys = format!("{}: run it and remember   {}: do not run", model.key(Action::Yes), model.key(Action::No));
     lines.extend(wrapped(&keys, width, 0, Role::HintText));
     lines
 }

@@ -39,7 +39,7 @@ pub fn failed(model: &Model, why: &str, layout: &Layout, painter: &mut Painter<'
     let height = u16::try_from(lines.len()).unwrap_or(area.height);
     let place = centered(area, u16::try_from(width).unwrap_or(area.width), height);
     painter.lines(place, &lines, 0);
-    let quit = Line::of(model.screen_key(Action::Quit), Role::HintKey).and(" quit", Role::HintText);
+    let quit = Line::of(model.screen_key(Action::Close), Role::HintKey).and(" quit", Role::HintText);
     painter.line(layout.hints.x + 1, layout.hints.y, layout.hints.width, &quit);
 }
 

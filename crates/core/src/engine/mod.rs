@@ -96,4 +96,4 @@ pub use streamed::{Explain, Explaining, Findings, Row, StreamedPlan, Unexplained
 pub use tag_writes::{TAG_WRITES_TIME, recent_tag_writes};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
-pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, can_undo, undo};
+pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, can_undo, reclaimable_days, undo};

@@ -22,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use inverse::can_undo;
 pub(super) use inverse::is_gone;
+pub use tags::reclaimable_days;
 
 use super::canonical::NotCanonical;
 use super::gate::{Conditions, PolicySubject, judge_policy, judge_undo};

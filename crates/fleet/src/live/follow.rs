@@ -96,15 +96,16 @@ impl Live {
     fn judge(&mut self) -> Update {
         let changes = std::mem::take(&mut self.unjudged);
         let mut update = Update { clocks: std::mem::take(&mut self.clock_changes), ..Update::default() };
-        let relisted: BTreeSet<&ClusterName> =
-            changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).collect();
-        self.note_lists(relisted.into_iter(), &mut update);
-        update.edits = changes.edits().to_vec();
-        update.arrived =
+        let relisted: BTreeSet<ClusterName> =
             changes.iter().filter(|change| leads_somewhere(change)).map(Change::cluster).cloned().collect();
+        self.note_lists(relisted.iter(), &mut update);
+        update.edits = changes.edits().to_vec();
         let view = self.world.view(self.ports.clock.now());
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
+        if !update.findings.is_empty() {
+            update.arrived = relisted;
+        }
         self.judging.ran(view.now, self.ports.clock.now());
         if !update.is_empty() {
             self.generation += 1;

@@ -105,6 +105,11 @@ fn changed(sent: &Sent) -> Option<BTreeSet<String>> {
     Some(tags)
 }
 
+/// How many days IBM Cloud keeps a deleted resource of this kind for its reclamations.
+pub fn reclaimable_days(cloud: &CloudRef) -> Option<u32> {
+    RECLAIMABLE_KINDS.contains(&cloud.kind.as_str()).then_some(RECLAIMABLE_DAYS)
+}
+
 /// Why what was deleted in a cloud is not brought back from here.
 pub(super) fn no_way_back(cloud: &CloudRef) -> String {
     let kind = &cloud.kind;

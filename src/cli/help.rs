@@ -1,0 +1,135 @@
+//! Examples and exit codes, below the options of `--help`.
+//!
+//! Invariants: every example parses, as a test checks; the exit codes are those of the command's own file.
+
+pub const TRUEUP: &str = "\
+Examples:
+  trueup                                the console on the current context
+  trueup demo                           the console on an embedded fleet
+  trueup plan --changes-only            findings and fixes as a table
+
+Exit codes:
+  0  done; plan: nothing to do
+  1  usage, or another error
+  2  plan: there are actions; apply: applied in part
+  3  refused for safety, or something is unknown
+  4  plan is stale, expired or another one
+  130  interrupted before anything was sent";
+
+pub const PLAN: &str = "\
+Examples:
+  trueup plan --changes-only --cluster 'guest-*'
+  trueup plan -o json --out plan.json
+  trueup plan --from snapshot --domain hosted-oidc
+
+Exit codes:
+  0  every finding matches, and no action is blocked
+  2  at least one action can be applied
+  3  anything else: unknown, blocked, expired, or an input that cannot be read
+  1  usage, or another error";
+
+pub const EXPLAIN: &str = "\
+Examples:
+  trueup explain ext-auth
+  trueup explain Secret/ext-auth-console -n openshift-config
+  trueup explain a1 --plan plan.json
+
+Exit codes:
+  0  explained
+  1  nothing or several findings match, or another error";
+
+pub const SHOW: &str = "\
+Examples:
+  trueup show plan.json
+  trueup show plan.json -o markdown";
+
+pub const APPLY: &str = "\
+Examples:
+  trueup apply plan.json
+  trueup apply plan.json --only a1 a2
+  trueup apply plan.json --expect 5f21c9aa -o json
+
+Exit codes:
+  0  everything was applied and verified
+  2  applied in part
+  3  refused for safety: a gate, a policy, or something unknown
+  4  plan is stale, expired or another one
+  130  interrupted before anything was sent";
+
+pub const UNDO: &str = "\
+Examples:
+  trueup undo 5f21c9aa
+  trueup undo 5f21c9aa/a1
+  trueup undo 5f21c9aa --out undo.json
+
+Exit codes:
+  as trueup apply; 0 with --out when the plan was written";
+
+pub const HISTORY: &str = "\
+Examples:
+  trueup history
+  trueup history show 5f21c9aa
+  trueup history verify
+
+Exit codes:
+  0  listed, or the journal is intact
+  3  verify found damage
+  1  the journal cannot be read";
+
+pub const DOCTOR: &str = "\
+Examples:
+  trueup doctor
+  trueup doctor --context mgmt-eu
+
+Exit codes:
+  0  every check passed
+  3  at least one failed";
+
+pub const DEMO: &str = "\
+Examples:
+  trueup demo
+  trueup demo --headless --listen 127.0.0.1:0";
+
+pub const TOKEN: &str = "\
+Examples:
+  trueup token kubeconfig.yaml
+  oc whoami -t | trueup token";
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::super::args::Cli;
+
+    /// The examples of every command, as their words.
+    fn examples(command: &clap::Command) -> Vec<Vec<String>> {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = help
+            .lines()
+            .map(str::trim)
+            .filter_map(|line| line.rsplit_once("| ").map_or(Some(line), |(_, last)| Some(last)));
+        let of_line = |line: &str| {
+            let command = line.split("   ").next().unwrap_or_default();
+            command.split_whitespace().map(|word| word.trim_matches('\'').to_owned()).collect::<Vec<_>>()
+        };
+        let own = lines.filter(|line| line.starts_with("trueup")).map(of_line);
+        own.chain(command.get_subcommands().flat_map(examples)).collect()
+    }
+
+    #[test]
+    fn every_example_in_the_help_parses() {
+        let examples = examples(&Cli::command());
+        assert!(examples.len() > 20, "{examples:?}");
+        for example in examples {
+            assert!(Cli::try_parse_from(&example).is_ok(), "{example:?}");
+        }
+    }
+
+    #[test]
+    fn help_groups_own_and_common_options() {
+        let help = Cli::try_parse_from(["trueup", "plan", "--help"]).unwrap_err().to_string();
+        let (own, common) = help.split_once("Common options:").unwrap();
+        assert!(own.contains("--changes-only") && !own.contains("--kubeconfig"), "{help}");
+        assert!(common.contains("--kubeconfig") && common.contains("Exit codes:"), "{help}");
+    }
+}
