@@ -121,7 +121,7 @@ fn a_recorded_session_replays_to_the_same_frames_byte_for_byte() {
     session.draw(80, 24);
     session.draw(60, 20);
     session.console.event(What::Paste("nowhere".to_owned()));
-    session.keys("space : t h e m enter esc ? esc s esc - v");
+    session.keys("space : t h e m esc ? esc s esc - - home v");
     let ask = session.console.model.object.as_ref().unwrap().ask;
     session.reply(TaskReply::Object { ask, object: Ok(Box::new(fixtures::sheet())) });
     session.keys("down e 1 r");

@@ -58,7 +58,7 @@ fn each_of_the_six_steps_ends_when_its_key_is_pressed() {
     console.model.toasts.clear();
     seen.push(last_line(&mut console));
     for (number, line) in seen.iter().enumerate() {
-        assert!(line.starts_with(&format!("Tour {} of 6: press ", number + 1)), "{number}: {line}");
+        assert!(line.starts_with(&format!("Tour {} of 6 · press ", number + 1)), "{number}: {line}");
         assert!(line.ends_with("esc: end"), "{line}");
     }
     console.keys("g a u");
@@ -71,7 +71,7 @@ fn the_tour_names_the_keys_of_the_keymap_and_back_ends_it() {
     console.model.keys = Keymap::with_user_file("[global]\nopen = ['f3']\nback = ['f4']\ngo-tour = ['f5']\n").0;
     console.keys("f5");
     let line = last_line(&mut console);
-    assert!(line.starts_with("Tour 1 of 6: press f3 to open") && line.ends_with("f4: end"), "{line}");
+    assert!(line.starts_with("Tour 1 of 6 · press f3 to open") && line.ends_with("f4: end"), "{line}");
     console.keys("f4");
     assert!(console.model.tour.is_none());
 }

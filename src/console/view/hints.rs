@@ -48,14 +48,14 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
 }
 
-/// `Tour 2 of 6: press 1 to open the first check      esc: end`
+/// `Tour 2 of 6 · press 1 to open the first check      esc: end`
 fn tour_line(model: &Model, tour: &Tour, area: Rect, painter: &mut Painter<'_>) {
     let (number, all) = tour.place();
     let TourStep { action, scope, text } = tour.step();
     let key = model.keys.key_name(scope, action);
     let end = format!("{}: end ", model.screen_key(Action::Back));
     let start = painter.line_right(area.right(), area.y, area.width, &Line::of(end, Role::HintText));
-    let line = Line::of(format!("Tour {number} of {all}: press "), Role::Title)
+    let line = Line::of(format!("Tour {number} of {all} {} press ", painter.glyphs().separator), Role::Title)
         .and(key, Role::HintKey)
         .and(format!(" {text}"), Role::Text);
     painter.line(area.x + 1, area.y, start.saturating_sub(area.x + 2), &line);
