@@ -13,5 +13,6 @@ mod outgoing_text;
 mod plans;
 mod runs;
 mod screens;
+mod screens_activity;
 mod timeline;
 mod tour;

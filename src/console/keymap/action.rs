@@ -116,7 +116,7 @@ actions! {
     Sort "sort" Choosing "sort" "Choose the column that sorts the list";
     SortReverse "sort-reverse" Choosing "reverse" "Reverse the sort order";
     ShowMatches "show-matches" Choosing "show matches" "Show or hide the rows that match what is expected";
-    GroupByCause "group-by-cause" Choosing "group" "Group findings by cause, or list them one by one";
+    GroupByCause "group-by-cause" Choosing "group" "Group findings by cause, or list all rows";
     SaveView "save-view" Choosing "save view" "Save the screen and its filter as a view";
 
     ViewObject "view-object" Looking "yaml" "Show the object as YAML, secrets masked";

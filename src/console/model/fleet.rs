@@ -20,8 +20,18 @@ pub struct FleetSheet {
     /// In list order, filtered.
     rows: Vec<FleetRow>,
     names: Vec<ClusterName>,
+    order: RowOrder,
     pub list: ListState<ClusterName>,
     pub filter_text: String,
+}
+
+/// Whether the rows have to be arranged again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum RowOrder {
+    #[default]
+    Current,
+    /// A cluster came, went, or belongs elsewhere.
+    Outdated,
 }
 
 /// A cluster's position in the tree.
@@ -66,8 +76,17 @@ impl FleetSheet {
         self.clusters.get(name).map_or_else(RiskClass::default, |cluster| cluster.class)
     }
 
+    /// Takes in a cluster, or that it left.
     pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>, now: Timestamp) {
         self.links.put(&name, cluster.as_ref(), self.unread.contains_key(&name), now);
+        let moves = match (self.clusters.get(&name), &cluster) {
+            (Some(before), Some(after)) => is_moved(before, after),
+            (None, None) => false,
+            (Some(_), None) | (None, Some(_)) => true,
+        };
+        if moves {
+            self.order = RowOrder::Outdated;
+        }
         match cluster {
             Some(cluster) => self.clusters.insert(name, cluster),
             None => self.clusters.remove(&name),
@@ -112,8 +131,18 @@ impl FleetSheet {
         self.arrange();
     }
 
+    /// Sorts the rows again where clusters came, went or moved. Links change far more often, and move nothing.
+    pub fn follow_moves(&mut self) {
+        if self.order == RowOrder::Outdated {
+            self.arrange();
+        }
+    }
+
     /// Sorts the rows: each cluster, then its guests; local files last.
-    pub fn arrange(&mut self) {
+    fn arrange(&mut self) {
+        self.order = RowOrder::Current;
+        #[cfg(test)]
+        ARRANGED.set(ARRANGED.get() + 1);
         let host = |cluster: &Cluster| {
             let by = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
             by.filter(|by| self.clusters.contains_key(by) && *by != cluster.name)
@@ -160,10 +189,53 @@ impl FleetSheet {
     }
 }
 
+/// Whether a cluster has another row than before: everything that the order of the rows and the filter look at.
+fn is_moved(before: &Cluster, after: &Cluster) -> bool {
+    let Cluster { name: _, class, source, hosted_by, link: _, identity: _, served: _ } = before;
+    *class != after.class || *source != after.source || *hosted_by != after.hosted_by
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often the rows were arranged.
+    static ARRANGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use trueup_core::world::{ClusterIdentity, Provider, Served};
+
+    #[test]
+    fn rows_are_arranged_when_clusters_come_go_or_move_and_not_for_links() {
+        let mut sheet = FleetSheet::default();
+        let cluster = |number: usize, link: Link| {
+            let name = ClusterName::new(format!("c{number:04}"));
+            let source = ClusterSource::Kubeconfig { context: name.to_string() };
+            let (class, identity, served) =
+                (RiskClass::Dev, ClusterIdentity::default(), Served::Recorded(std::collections::BTreeSet::new()));
+            Cluster { name, class, source, hosted_by: None, link, identity, served }
+        };
+        let mut take = |clusters: Vec<(ClusterName, Option<Cluster>)>| {
+            ARRANGED.set(0);
+            clusters.into_iter().for_each(|(name, cluster)| sheet.put(name, cluster, Timestamp::UNIX_EPOCH));
+            sheet.follow_moves();
+            (ARRANGED.get(), sheet.rows().len())
+        };
+        let all = |link: Link| -> Vec<(ClusterName, Option<Cluster>)> {
+            (0..1_000).map(|number| cluster(number, link.clone())).map(|one| (one.name.clone(), Some(one))).collect()
+        };
+        assert_eq!(take(all(Link::Idle)), (1, 1_000), "they come");
+        assert_eq!(take(all(Link::Connecting)), (0, 1_000), "their links change");
+        let prod = Cluster { class: RiskClass::Prod, ..cluster(7, Link::Connecting) };
+        assert_eq!(
+            take(vec![(prod.name.clone(), Some(prod))]),
+            (1, 1_000),
+            "a filter by class may have another answer"
+        );
+        assert_eq!(take(vec![(ClusterName::new("c0007"), None)]), (1, 999), "one goes");
+        assert_eq!(take(vec![(ClusterName::new("c0007"), None)]), (0, 999), "it is gone already");
+    }
 
     #[test]
     fn clusters_sort_before_accounts_and_accounts_before_local_files() {
@@ -187,7 +259,7 @@ mod tests {
                 Cluster { name: name.clone(), class, source, hosted_by: None, link: Link::Idle, identity, served };
             sheet.put(name, Some(cluster), Timestamp::UNIX_EPOCH);
         }
-        sheet.arrange();
+        sheet.follow_moves();
         let rows: Vec<&str> = sheet.rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(rows, ["m-cluster", "z-cluster", "a-account", "a-local"]);
     }

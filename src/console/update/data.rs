@@ -1,6 +1,6 @@
 //! Changes of clusters and findings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -67,8 +67,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     model.records.put_edits(edits, model.now);
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
-    let mut arriving = arriving(model);
-    arriving.extend(arrived);
+    let arriving = FirstLists::before(model, clusters.keys(), arrived);
     for (name, cluster) in clusters {
         let needs_login = |cluster: &Cluster| matches!(cluster.link, Link::AuthExpired { .. });
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
@@ -79,9 +78,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     }
     let before = model.feed.recorded();
     touched.iter().chain(&listed).for_each(|name| linked(model, name));
-    if any_clusters {
-        model.fleet.arrange();
-    }
+    model.fleet.follow_moves();
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
@@ -114,7 +111,7 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .collect();
     let clusters: BTreeSet<ClusterName> = touched.iter().map(|(id, _)| id.cluster.clone()).collect();
     for (id, held) in touched {
-        judged(model, id, held, &BTreeSet::new(), &mut effects);
+        judged(model, id, held, &FirstLists::Complete, &mut effects);
     }
     let Model { checks, findings, fleet, .. } = model;
     checks.iter_mut().for_each(|check| check.restore_tree_order(findings, fleet));
@@ -132,17 +129,44 @@ fn sum_up(model: &mut Model, clusters: BTreeSet<ClusterName>) {
     }
 }
 
-/// Clusters without a complete first list: their findings are not news.
-fn arriving(model: &Model) -> BTreeSet<ClusterName> {
-    let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
-    model.fleet.clusters().filter(|cluster| is_arriving(&cluster.link)).map(|cluster| cluster.name.clone()).collect()
+/// Which clusters had a complete first list before an update: the findings of the others are not news.
+enum FirstLists {
+    /// All that count had one.
+    Complete,
+    /// As their links say, but for those that the update is about.
+    Before(BTreeMap<ClusterName, bool>),
+}
+
+impl FirstLists {
+    /// Notes the clusters that an update is about, before it is applied, and those that it says had none.
+    fn before<'n>(
+        model: &Model,
+        names: impl Iterator<Item = &'n ClusterName>,
+        arrived: impl IntoIterator<Item = ClusterName>,
+    ) -> Self {
+        let linked = names.map(|name| (name.clone(), is_arriving(model, name)));
+        let arrived = arrived.into_iter().map(|name| (name, true));
+        Self::Before(linked.chain(arrived).collect())
+    }
+
+    fn awaits(&self, cluster: &ClusterName, model: &Model) -> bool {
+        match self {
+            Self::Complete => false,
+            Self::Before(changed) => changed.get(cluster).copied().unwrap_or_else(|| is_arriving(model, cluster)),
+        }
+    }
+}
+
+fn is_arriving(model: &Model, cluster: &ClusterName) -> bool {
+    let link = model.fleet.get(cluster).map(|cluster| &cluster.link);
+    matches!(link, Some(Link::Idle | Link::Connecting | Link::Listing { .. }))
 }
 
 fn judged(
     model: &mut Model,
     subject: Arc<SubjectId>,
     mut held: Arc<CurrentJudgement>,
-    arriving: &BTreeSet<ClusterName>,
+    arriving: &FirstLists,
     effects: &mut Effects,
 ) -> bool {
     // Judgements are shared with the loop; only accepted ones are copied.
@@ -174,7 +198,7 @@ fn judged(
     check.is_some_and(|check| check.put(&id, &held, class, findings, now))
 }
 
-fn gone(model: &mut Model, subject: &SubjectId, arriving: &BTreeSet<ClusterName>) -> bool {
+fn gone(model: &mut Model, subject: &SubjectId, arriving: &FirstLists) -> bool {
     model.accepted.forget(subject);
     let Some((id, held)) = model.findings.remove(subject) else { return false };
     model.expiry.put(&id, Some(&held), None);
@@ -192,12 +216,13 @@ fn gone(model: &mut Model, subject: &SubjectId, arriving: &BTreeSet<ClusterName>
 }
 
 /// Whether the clusters that a subject is judged by have been read before.
-fn arrival(model: &Model, id: &SubjectId, arriving: &BTreeSet<ClusterName>) -> Arrival {
+fn arrival(model: &Model, id: &SubjectId, arriving: &FirstLists) -> Arrival {
     let own = model.fleet.get(&id.cluster);
     let host = own.and_then(|cluster| cluster.hosted_by.as_ref()).map(|by| &by.cluster);
     let seen_from = id.cloud.as_ref().and_then(|place| place.seen_from.as_ref()).map(|seen| &seen.cluster);
     let is_live = own.is_some_and(|cluster| matches!(cluster.link, Link::Live { .. }));
-    let is_arriving = [Some(&id.cluster), host, seen_from].into_iter().flatten().any(|name| arriving.contains(name));
+    let is_arriving =
+        [Some(&id.cluster), host, seen_from].into_iter().flatten().any(|name| arriving.awaits(name, model));
     if is_live && !is_arriving { Arrival::Settled } else { Arrival::Arriving }
 }
 

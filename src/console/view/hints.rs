@@ -218,7 +218,9 @@ fn inspection(model: &Model) -> Vec<Action> {
 fn detail(model: &Model) -> Vec<Action> {
     let mut actions = vec![Action::Down, Action::Up];
     actions.extend(inspection(model));
-    actions.push(Action::Reconcile);
+    if model.subject().is_some() {
+        actions.push(Action::Reconcile);
+    }
     actions.extend(question(model));
     actions.push(Action::Back);
     actions

@@ -44,6 +44,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
         }
         let touches = match change {
             Change::Cluster(_) => true,
+            Change::Link { .. } => false,
             Change::Collection { id, .. } if DECIDING.contains(&id.resource) => true,
             Change::Collection { id, .. } => is_read(id) && CheckContext::of(view, cluster).is_some(),
         };

@@ -17,8 +17,8 @@ use super::names::{
 };
 use crate::kinds::{Infrastructure, Topology};
 use trueup_core::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
-    Reading, Resource, Sighting, View,
+    Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation, Reading,
+    Resource, Sighting, View,
 };
 
 /// A guest and where to look.
@@ -105,7 +105,7 @@ pub fn hosted_by<'a>(view: View<'a>, host: &ClusterName) -> impl Iterator<Item =
 pub fn guests_by_topology<'a>(view: View<'a>, by: &HostedBy) -> Vec<&'a ClusterName> {
     let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
     let hosted: Reading<'a, HostedCluster> = view.read(&HOSTED_CLUSTER.collection_at(&by.cluster, view));
-    let Some(infra_id) = hosted.get(&key).present().and_then(Fact::index) else { return Vec::new() };
+    let Some(infra_id) = hosted.get(&key).present().and_then(HostedCluster::infra_id) else { return Vec::new() };
     let guests = external_clusters(view, infra_id);
     let is_home = |guest: &&Cluster| matches!(home(view, guest), Some(Ok(home)) if home == *by);
     guests.filter(is_home).map(|guest| &guest.name).collect()
@@ -305,7 +305,7 @@ fn home(view: View<'_>, guest: &Cluster) -> Option<Result<HostedBy, Gap>> {
 /// The infraID of a cluster whose control plane runs elsewhere.
 pub fn infra_id<'a>(view: View<'a>, cluster: &ClusterName) -> Option<&'a str> {
     let infrastructure: Reading<'a, Infrastructure> = view.read(&CollectionId::all(cluster, INFRASTRUCTURE));
-    infrastructure.get(&singleton()).present()?.index()
+    infrastructure.get(&singleton()).present()?.hosted_infra_id()
 }
 
 /// The HostedClusters of the fleet with this infraID.

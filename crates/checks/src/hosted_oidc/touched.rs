@@ -42,6 +42,8 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 None => fleet.touch_neighbours(&id.cluster, &mut touched),
             },
             Change::Cluster(name) => fleet.touch_neighbours(name, &mut touched),
+            // What is not known because of the link is said by the collections.
+            Change::Link { .. } => {}
         }
     }
     touched

@@ -92,6 +92,11 @@ struct Spec {
 }
 
 impl Fact for CapiCluster {
+    /// Where it is: how a kubeconfig that leads there finds it.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.endpoint.iter().for_each(|server| each(server.as_str()));
+    }
+
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<Spec> = raw.field("spec")?;
         let fields: Value = raw.field("spec")?;

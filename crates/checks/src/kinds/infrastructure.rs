@@ -47,13 +47,20 @@ struct PlatformStatus {
     aws: Value,
 }
 
-impl Fact for Infrastructure {
-    /// The infraID of a cluster whose control plane runs elsewhere: how its HostedCluster finds it.
-    fn index(&self) -> Option<&str> {
+impl Infrastructure {
+    /// The infraID of a cluster whose control plane runs elsewhere.
+    pub fn hosted_infra_id(&self) -> Option<&str> {
         match self.topology {
             Topology::External => Some(&*self.infra_id).filter(|id| !id.is_empty()),
             Topology::Own => None,
         }
+    }
+}
+
+impl Fact for Infrastructure {
+    /// How its HostedCluster finds it.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.hosted_infra_id().into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {

@@ -8,7 +8,6 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::expected::Addresses;
 use super::facts::{Apply, CapiCluster, CaptPlane, HostedCluster, OwnContext, Typed, Workspace};
 use super::names::{
     APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, WORKSPACE, source_name,
@@ -20,22 +19,6 @@ use crate::kinds::{Listing, Secrets};
 use trueup_core::world::{
     Cluster, ClusterName, ClusterSource, CollectionId, Gap, Key, ObjectName, Reading, Resource, Served, View,
 };
-
-/// Where each cluster of the fleet is supposed to be, looked up when first needed.
-pub struct FleetAddresses<'a> {
-    view: View<'a>,
-    addresses: OnceCell<Addresses<'a>>,
-}
-
-impl<'a> FleetAddresses<'a> {
-    pub fn new(view: View<'a>) -> Self {
-        Self { view, addresses: OnceCell::new() }
-    }
-
-    pub fn addresses(&self) -> &Addresses<'a> {
-        self.addresses.get_or_init(|| Addresses::of(self.view))
-    }
-}
 
 /// One cluster and what is known there.
 pub struct CheckContext<'a> {

@@ -1,13 +1,11 @@
 //! Endpoint and CA of a cluster, as its own objects say: what its kubeconfig is compared with.
 
-use std::collections::BTreeMap;
-
 use super::content::{Authorities, Overlap, Pair, Server, Trust};
 use super::context::CheckContext;
 use super::facts::Anchor;
 use super::names::{CAPT_PLANE, CLUSTER, SECRET, ca_name, connection_name};
-use super::subjects::{Owners, cluster_keys, with_owners};
-use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, Sighting, View};
+use super::subjects::Owners;
+use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, Sighting};
 
 /// What the objects of one cluster say, the most trusted first.
 pub struct Expected<'a> {
@@ -156,11 +154,11 @@ impl<'a> Expected<'a> {
     }
 
     /// Whether any of those who speak for this cluster name the server, or vouch with one of these authorities.
-    fn owns_server(&self, server: &Server) -> bool {
+    pub fn owns_server(&self, server: &Server) -> bool {
         self.endpoints.iter().any(|said| said.value == server)
     }
 
-    fn owns_authorities(&self, held: &Authorities) -> bool {
+    pub fn owns_authorities(&self, held: &Authorities) -> bool {
         self.authorities.iter().any(|said| said.value.overlap(held) != Overlap::Disjoint)
     }
 }
@@ -170,49 +168,4 @@ impl<'a> Expected<'a> {
 pub struct Who {
     pub context: ClusterName,
     pub key: Key,
-}
-
-/// Where each cluster of the fleet is supposed to be, and who vouches for it.
-#[derive(Default)]
-pub struct Addresses<'a> {
-    servers: BTreeMap<&'a Server, Vec<Who>>,
-    authorities: Vec<(Who, &'a Authorities)>,
-}
-
-impl<'a> Addresses<'a> {
-    pub fn of(view: View<'a>) -> Self {
-        let mut all = Self::default();
-        for cluster in with_owners(view) {
-            let Some(context) = CheckContext::of(view, &cluster) else { continue };
-            for key in cluster_keys(&context) {
-                all.add(&context, key);
-            }
-        }
-        all
-    }
-
-    fn add(&mut self, context: &CheckContext<'a>, key: &Key) {
-        let who = Who { context: context.cluster.name.clone(), key: key.clone() };
-        let expected = Expected::of(context, key, &Owners::of(context, key));
-        for said in expected.endpoints {
-            self.servers.entry(said.value).or_default().push(who.clone());
-        }
-        self.authorities.extend(expected.authorities.into_iter().map(|said| (who.clone(), said.value)));
-    }
-
-    /// Another cluster of the fleet that a kubeconfig leads to, when it does not lead to this one.
-    pub fn another(&self, pair: &Pair, who: &Who, own: &Expected<'_>) -> Option<&Who> {
-        let is_other = |other: &&Who| *other != who;
-        if !own.owns_server(&pair.server)
-            && let Some(other) = self.servers.get(&pair.server).and_then(|all| all.iter().find(is_other))
-        {
-            return Some(other);
-        }
-        let Trust::Authorities(held) = &pair.trust else { return None };
-        if own.owns_authorities(held) {
-            return None;
-        }
-        let vouched = |(_, theirs): &&(Who, &Authorities)| theirs.overlap(held) != Overlap::Disjoint;
-        self.authorities.iter().filter(vouched).map(|(other, _)| other).find(is_other)
-    }
 }

@@ -6,6 +6,7 @@
 //!
 //! Elsewhere: writing (`engine`), connecting with a kubeconfig (`fleet::kubeconfig`).
 
+mod addresses;
 pub mod content;
 mod context;
 mod creation;
@@ -41,7 +42,8 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use context::{CheckContext, FleetAddresses};
+use addresses::FleetAddresses;
+use context::CheckContext;
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use ruling::Ruling;
 pub use settings::{ENTRY, Settings};

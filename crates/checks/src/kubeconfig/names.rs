@@ -93,7 +93,12 @@ pub fn cluster_of_source(secret: &str) -> Option<&str> {
 
 /// Whether a Secret says where some cluster is and who vouches for it.
 pub fn is_anchor(secret: &str) -> bool {
-    secret.ends_with(CONNECTION) || secret.ends_with(CA)
+    clusters_of_anchor(secret).next().is_some()
+}
+
+/// The clusters of which a Secret may say where they are and who vouches for them.
+pub fn clusters_of_anchor(secret: &str) -> impl Iterator<Item = &str> {
+    [CONNECTION, CA].into_iter().filter_map(|suffix| secret.strip_suffix(suffix))
 }
 
 /// What HyperShift calls a guest's kubeconfig until the status says otherwise.

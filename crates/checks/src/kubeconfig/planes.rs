@@ -42,7 +42,12 @@ impl ControlPlanes {
 
     /// Whether a control plane belongs to a Cluster of another name.
     pub fn belongs_elsewhere(&self, plane: &Key) -> bool {
-        self.cluster_of.contains_key(plane)
+        self.cluster_of(plane).is_some()
+    }
+
+    /// The Cluster of another name that a control plane belongs to.
+    pub fn cluster_of(&self, plane: &Key) -> Option<&Key> {
+        self.cluster_of.get(plane)
     }
 
     /// The control plane of another name that belongs to a Cluster.

@@ -115,7 +115,7 @@ pub fn find<'a>(
     let twin = subject.context.twin_of(&subject.cluster_key).filter(|_| is_unproven);
     let twin = twin.map(|key| Who { key: key.clone(), ..subject.who() });
     let is_certain = endpoint == EndpointComparison::Same && is_ca_known;
-    let another = || contexts.fleet.addresses().another(pair, &subject.who(), expected).cloned();
+    let another = || contexts.fleet.another(pair, &subject.who(), expected);
     let is_twin = twin.is_some();
     if !is_certain && let Some(who) = another().or(twin) {
         return Source::Another { key, holder, who, is_twin };

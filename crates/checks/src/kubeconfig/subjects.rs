@@ -15,7 +15,7 @@ use super::{Kubeconfigs, NAME};
 use crate::ContextCache;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{
-    ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served, Sighting, View,
+    ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served, Sighting,
 };
 
 /// Stands for a collection that isn't completely known.
@@ -144,12 +144,6 @@ fn plane_of<'a>(context: &CheckContext<'a>, cluster: &Key) -> (Key, Sighting<'a,
         (false, None) if own.seen.is_some() => (cluster.clone(), Sighting::ABSENT),
         (false, None) => (cluster.clone(), own),
     }
-}
-
-/// The clusters of the fleet that hold Clusters or control planes of Cluster API.
-pub fn with_owners(view: View<'_>) -> BTreeSet<ClusterName> {
-    let clusters = view.filled::<CapiCluster>().map(|(id, _)| id.cluster.clone());
-    clusters.chain(view.filled::<CaptPlane>().map(|(id, _)| id.cluster.clone())).collect()
 }
 
 /// Every Cluster and every control plane that has a kubeconfig of its own name.

@@ -83,6 +83,11 @@ pub fn account_of(cluster: &ClusterName) -> ClusterName {
     ClusterName::new(format!("{OWN_ACCOUNT}{cluster}"))
 }
 
+/// The cluster whose machines are looked up in a live account of this name.
+pub fn cluster_of(account: &ClusterName) -> Option<ClusterName> {
+    account.as_str().strip_prefix(OWN_ACCOUNT).map(ClusterName::new)
+}
+
 /// This machine's own login, as a question names it. Its failure says nothing about a set's credentials.
 pub const OWN_LOGIN: &str = "own";
 /// What an account calls it when there is none.

@@ -2,7 +2,9 @@
 //!
 //! Invariants: judging what is touched and keeping the rest gives the same as judging everything.
 
-use super::catalogue::Account;
+use std::collections::BTreeSet;
+
+use super::catalogue::{Account, cluster_of};
 use super::facts::{Pool, Provider};
 use super::names::{
     AUTHENTICATION, AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, POD,
@@ -14,29 +16,50 @@ use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
-    let mut all = false;
+    let mut beside = Beside::default();
     for change in changes.iter() {
         match change {
             Change::Collection { id, what, .. } => {
-                all |= is_beside_all(id);
+                if [INSTANCE_TYPE, LOOKUP].contains(&id.resource) {
+                    beside.account(&id.cluster, view);
+                }
+                // Only recordings have it.
+                beside.all |= id.resource == ENVIRONMENT;
                 collection(id, what, view, &mut touched);
             }
             Change::Cluster(name) => {
                 touched.clusters.insert(name.clone());
-                // What an account says is beside every cluster's machines; one that is gone can't say what it was.
-                all |= view.cluster(name).is_none_or(Account::is_one);
+                beside.account(name, view);
             }
+            Change::Link { .. } => {}
         }
     }
-    if all {
+    touched.clusters.extend(beside.clusters);
+    if beside.all {
         touch_all(view, &mut touched);
     }
     touched
 }
 
-/// Whether every cluster's machines are compared with it.
-fn is_beside_all(id: &CollectionId) -> bool {
-    [INSTANCE_TYPE, LOOKUP, ENVIRONMENT].contains(&id.resource)
+/// The clusters whose machines are compared with what accounts say.
+#[derive(Default)]
+struct Beside {
+    clusters: BTreeSet<ClusterName>,
+    /// Every cluster that has machines.
+    all: bool,
+}
+
+impl Beside {
+    /// Adds those of an account: of a live one its own cluster. One that is gone cannot say whether it was a recording.
+    fn account(&mut self, name: &ClusterName, view: View<'_>) {
+        let member = view.cluster(name);
+        match (member.and_then(Account::of), cluster_of(name)) {
+            (Some(account), Some(cluster)) if !account.is_recorded() => drop(self.clusters.insert(cluster)),
+            (Some(_), _) => self.all = true,
+            (None, Some(_)) => self.all |= member.is_none(),
+            (None, None) => {}
+        }
+    }
 }
 
 fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touched) {

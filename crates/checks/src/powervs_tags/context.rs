@@ -9,6 +9,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::rc::Rc;
 
 use super::account::Account;
@@ -22,9 +23,11 @@ use super::settings::Settings;
 use super::subjects::{ResolvedSubject, list};
 use super::tags::TagScheme;
 use super::teardown::Teardown;
-use super::users::Users;
+use super::users::{Users, used_from};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, View};
+use trueup_core::world::{
+    Cluster, ClusterName, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, View,
+};
 
 /// Everything one look at the fleet needs, made once.
 pub struct CheckContext<'a> {
@@ -44,6 +47,33 @@ pub struct CheckContext<'a> {
     pub(super) orphans: OnceCell<Orphans>,
     /// How many rulings on resources were made: the work of a pass.
     pub(super) rulings: Cell<u64>,
+}
+
+/// A context that is made when it is first needed: most changes of a fleet are about clusters without a subject of this check.
+pub struct LazyContext<'a> {
+    view: View<'a>,
+    settings: &'a Settings,
+    made: OnceCell<CheckContext<'a>>,
+}
+
+impl<'a> LazyContext<'a> {
+    pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
+        Self { view, settings, made: OnceCell::new() }
+    }
+
+    /// Whether a member of the fleet can have a subject: an account, or a cluster that is asked for its owners.
+    pub fn may_have_subjects(&self, name: &ClusterName) -> bool {
+        let member = self.view.cluster(name);
+        member.is_some_and(|member| used_from(member).is_some() || Users::of(self.view).asks(member))
+    }
+}
+
+impl<'a> Deref for LazyContext<'a> {
+    type Target = CheckContext<'a>;
+
+    fn deref(&self) -> &CheckContext<'a> {
+        self.made.get_or_init(|| CheckContext::new(self.view, self.settings))
+    }
 }
 
 /// Items by account and the uid of their dead owner.

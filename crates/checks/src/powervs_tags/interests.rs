@@ -30,7 +30,7 @@ pub fn of(member: &Cluster, view: View<'_>) -> Vec<Interest> {
 pub fn interested(touched: Touched, changes: &ChangeSet, view: View<'_>) -> BTreeSet<ClusterName> {
     let is_account = |change: &Change| match change {
         Change::Cluster(name) => view.cluster(name).is_none_or(|member| used_from(member).is_some()),
-        Change::Collection { .. } => false,
+        Change::Collection { .. } | Change::Link { .. } => false,
     };
     let mut interested = interested_by_touch(touched, changes);
     if changes.iter().any(is_account) {

@@ -40,7 +40,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-use context::CheckContext;
+use context::LazyContext;
 use ruling::Ruling;
 pub use settings::{ENTRY, Settings};
 use subjects::ResolvedSubject;
@@ -68,7 +68,7 @@ impl PowerVsTags {
 
 /// Accounts are used from several clusters, so that all judgements share one context.
 impl CheckRules for PowerVsTags {
-    type Fleet<'a> = CheckContext<'a>;
+    type Fleet<'a> = LazyContext<'a>;
     type Context<'a> = ();
     type Subject<'a> = ResolvedSubject;
     type Ruling<'a> = Ruling;
@@ -93,15 +93,18 @@ impl CheckRules for PowerVsTags {
         tree::parent(subject, view)
     }
 
-    fn fleet<'a>(&'a self, view: View<'a>) -> CheckContext<'a> {
-        CheckContext::new(view, &self.settings)
+    fn fleet<'a>(&'a self, view: View<'a>) -> LazyContext<'a> {
+        LazyContext::new(view, &self.settings)
     }
 
-    fn context<'a>(&'a self, _: &ClusterName, _: View<'a>, _: &CheckContext<'a>) -> Option<()> {
+    fn context<'a>(&'a self, _: &ClusterName, _: View<'a>, _: &LazyContext<'a>) -> Option<()> {
         Some(())
     }
 
     fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        if !contexts.fleet.may_have_subjects(cluster) {
+            return BTreeSet::new();
+        }
         let (name, cloud) = (String::new(), None);
         let first = SubjectId {
             domain: NAME,

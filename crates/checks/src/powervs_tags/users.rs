@@ -47,10 +47,15 @@ impl<'a> Users<'a> {
         Self(view.accounts(Provider::Ibm).filter_map(used_from).collect())
     }
 
+    /// Whether a cluster belongs to those that an account is used from.
+    pub fn covers(&self, cluster: &Cluster) -> bool {
+        self.0.iter().any(|used_from| used_from.covers(cluster))
+    }
+
     /// Whether a cluster is asked for IBMPowerVSClusters. Where an account is watched, every cluster is that may have some and
     /// may use it: an owner that was not looked for must not count as gone.
     pub fn asks(&self, cluster: &Cluster) -> bool {
-        let is_user = self.0.iter().any(|used_from| used_from.covers(cluster));
+        let is_user = self.covers(cluster);
         match &cluster.served {
             Served::Complete(_) => serves(cluster) && (is_user || self.0.is_empty()),
             Served::Recorded(_) => !cluster.source.is_account() && (is_user || (self.0.is_empty() && serves(cluster))),

@@ -13,7 +13,7 @@ use super::action::ActionDraft;
 use super::canonical::{ListDigest, NotCanonical, canonical_bytes};
 use super::finding::{Explanation, Judgement, State, SubjectId};
 use super::in_order::in_order;
-use super::plan::{Acceptance, Action, Finding, ObservationRecord, Plan, Summary, TargetRecord};
+use super::plan::{Acceptance, Action, Finding, Plan, Summary};
 use super::reference::{CloudRef, ObjectRef};
 use super::text::Printable;
 use crate::world::Uid;
@@ -192,10 +192,10 @@ fn ended() -> Explanation {
     }
 }
 
-/// Space before a finding in a file.
-const FINDING_INDENT: &str = "\n    ";
+/// Space before an item of a list in a file.
+const ITEM_INDENT: &str = "\n    ";
 
-/// The members of a file before its findings, in the order of [`Plan`].
+/// The members of a file before its lists, in the order of [`Plan`].
 #[derive(Serialize)]
 struct Head<'p> {
     schema: &'p str,
@@ -205,8 +205,6 @@ struct Head<'p> {
     created_at: &'p Timestamp,
     expires_at: &'p Timestamp,
     engine: &'p str,
-    targets: &'p [TargetRecord],
-    observations: &'p [ObservationRecord],
 }
 
 /// The members of a file after its findings.
@@ -235,27 +233,55 @@ impl StreamedPlan<'_> {
             actions,
             summary,
         } = self;
-        let head = pretty(&Head { schema, id, mark, created_at, expires_at, engine, targets, observations });
+        let head = pretty(&Head { schema, id, mark, created_at, expires_at, engine });
         let head = head.strip_suffix("\n}").expect("an object with members ends on a line of its own");
-        write(&Printable::json(&format!("{head},\n  \"findings\": [")))?;
-        let (first, next) = (Printable::json(FINDING_INDENT), Printable::json(&format!(",{FINDING_INDENT}")));
-        let mut written = 0_usize;
-        // Within a string JSON has no line feed, so that each one starts a line.
-        let indented = |finding: Finding, _| Printable::json(&pretty(&finding).replace('\n', FINDING_INDENT));
-        findings.each(
-            |_| true,
-            indented,
-            |text| {
-                write(if written == 0 { &first } else { &next })?;
-                written += 1;
-                write(&text)
-            },
-        )?;
+        write(&Printable::json(head))?;
+        let mut list = ListWriter::begin("targets", &mut write)?;
+        targets.iter().try_for_each(|target| list.item(&item(target)))?;
+        list.end()?;
+        let mut list = ListWriter::begin("observations", &mut write)?;
+        observations.iter().try_for_each(|observation| list.item(&item(observation)))?;
+        list.end()?;
+        let mut list = ListWriter::begin("findings", &mut write)?;
+        findings.each(|_| true, |finding, _| item(&finding), |text| list.item(&text))?;
+        list.end()?;
         let tail = pretty(&Tail { actions, summary });
         let tail = tail.strip_prefix('{').expect("an object starts with a brace");
-        let end = if written == 0 { "]," } else { "\n  ]," };
-        write(&Printable::json(&format!("{end}{tail}")).ended())
+        write(&Printable::json(&format!(",{tail}")).ended())
     }
+}
+
+/// Writes a list of a file item by item: a fleet of thousands of clusters is never held as one text.
+struct ListWriter<'w, W> {
+    write: &'w mut W,
+    items: usize,
+}
+
+impl<'w, W, E> ListWriter<'w, W>
+where
+    W: FnMut(&Printable) -> Result<(), E>,
+{
+    fn begin(name: &str, write: &'w mut W) -> Result<Self, E> {
+        write(&Printable::json(&format!(",\n  \"{name}\": [")))?;
+        Ok(Self { write, items: 0 })
+    }
+
+    fn item(&mut self, text: &Printable) -> Result<(), E> {
+        let space = if self.items == 0 { ITEM_INDENT.to_owned() } else { format!(",{ITEM_INDENT}") };
+        self.items += 1;
+        (self.write)(&Printable::json(&space))?;
+        (self.write)(text)
+    }
+
+    fn end(self) -> Result<(), E> {
+        (self.write)(&Printable::json(if self.items == 0 { "]" } else { "\n  ]" }))
+    }
+}
+
+/// An item of a list in a file.
+fn item(value: &impl Serialize) -> Printable {
+    // Within a string JSON has no line feed, so that each one starts a line.
+    Printable::json(&pretty(value).replace('\n', ITEM_INDENT))
 }
 
 fn pretty(value: &impl Serialize) -> String {

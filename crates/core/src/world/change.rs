@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::collection::Standing;
 use super::ids::{ClusterName, Key};
 use super::interest::CollectionId;
 use super::object_edit::ObjectEdit;
@@ -25,8 +26,14 @@ pub enum Change {
         /// found without visiting the fleet.
         values: Vec<Box<str>>,
     },
-    /// The cluster itself: link, identity, what it serves; or it came or went.
+    /// The cluster itself: its identity, what it serves, what hosts it; or it came or went.
     Cluster(ClusterName),
+    /// The link to the cluster, and nothing else of it. It changes several times while a fleet connects.
+    Link {
+        cluster: ClusterName,
+        /// Whether the reason why the cluster as a whole was not read changed ([`super::MemberSet`]).
+        standing: Standing,
+    },
 }
 
 /// Which part of a collection changed.
@@ -77,7 +84,15 @@ impl Change {
     pub fn cluster(&self) -> &ClusterName {
         match self {
             Self::Collection { id, .. } => &id.cluster,
-            Self::Cluster(name) => name,
+            Self::Cluster(name) | Self::Link { cluster: name, .. } => name,
+        }
+    }
+
+    /// The cluster, where the change is about it or its link and not about a collection.
+    pub fn whole_cluster(&self) -> Option<&ClusterName> {
+        match self {
+            Self::Cluster(name) | Self::Link { cluster: name, .. } => Some(name),
+            Self::Collection { .. } => None,
         }
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::fact::{Fact, FactBatch, Facts, Weighed};
+use super::groups::Groups;
 use super::ids::{Key, ResourceVersion};
 use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 use super::managed_by::ManagedBy;
@@ -27,7 +28,7 @@ const EDITS_MAX: usize = 1_000;
 pub struct Collection<F> {
     items: BTreeMap<Key, Weighed<F>>,
     /// Keys by [`Fact::index`].
-    index: BTreeMap<Box<str>, BTreeSet<Key>>,
+    index: Groups<Box<str>, Key>,
     /// Values of the index whose objects changed since they were last taken.
     reindexed: BTreeSet<Box<str>>,
     /// Edits of tracked fields since they were last taken.
@@ -111,7 +112,7 @@ pub enum Standing {
 impl<F> Default for Collection<F> {
     fn default() -> Self {
         let gap = Gap::new(GapCause::NotObserved, "not listed yet");
-        let (items, index, reindexed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        let (items, index, reindexed) = (BTreeMap::new(), Groups::default(), BTreeSet::new());
         let completeness = Completeness::Unknown { gap };
         Self { items, index, reindexed, edits: Vec::new(), bytes: 0, marked: 0, completeness, high_water: None }
     }
@@ -142,8 +143,7 @@ impl<F: Fact> Collection<F> {
 
     /// The facts with this value of [`Fact::index`], in key order, without visiting the others.
     pub fn indexed(&self, value: &str) -> impl Iterator<Item = (&Key, &F)> {
-        let keys = self.index.get(value).into_iter().flatten();
-        keys.filter_map(|key| self.items.get(key).map(|weighed| (key, &weighed.fact)))
+        self.index.of(value).filter_map(|key| self.items.get(key).map(|weighed| (key, &weighed.fact)))
     }
 
     pub fn len(&self) -> usize {
@@ -184,7 +184,7 @@ impl<F: Fact> Collection<F> {
         // An object that changed and kept its value counts as well, as it does in `merge`.
         for key in &keys {
             let held = [before.get(key), self.items.get(key)].into_iter().flatten();
-            self.reindexed.extend(held.filter_map(|weighed| weighed.fact.index()).map(Into::into));
+            held.for_each(|weighed| note(&mut self.reindexed, &weighed.fact));
             let (was, is) = (before.get(key), self.items.get(key));
             // What appears in, or is missing from, a list that was not complete is no edit.
             if (was_complete && completeness.is_complete()) || (was.is_some() && is.is_some()) {
@@ -205,7 +205,7 @@ impl<F: Fact> Collection<F> {
                 note_edit(&mut self.edits, &key, before.as_ref(), Some(&weighed));
                 self.uncount(&key, before);
                 insert(&mut self.index, &key, &weighed.fact);
-                self.reindexed.extend(weighed.fact.index().map(Into::into));
+                note(&mut self.reindexed, &weighed.fact);
                 self.items.insert(key.clone(), weighed);
                 keys.push(key);
             }
@@ -225,7 +225,7 @@ impl<F: Fact> Collection<F> {
     fn uncount(&mut self, key: &Key, before: Option<Weighed<F>>) {
         if let Some(Weighed { fact, managed_by, tracked: _, bytes }) = before {
             remove(&mut self.index, key, &fact);
-            self.reindexed.extend(fact.index().map(Into::into));
+            note(&mut self.reindexed, &fact);
             self.bytes -= u64::from(bytes);
             self.marked -= usize::from(managed_by.is_some());
         }
@@ -253,6 +253,15 @@ impl<F: Fact> Collection<F> {
     }
 }
 
+/// Adds the values of a fact.
+fn note<F: Fact>(values: &mut BTreeSet<Box<str>>, fact: &F) {
+    fact.index(&mut |value| {
+        if !values.contains(value) {
+            values.insert(value.into());
+        }
+    });
+}
+
 /// Notes what an object's tracked fields differ in.
 fn note_edit<F: Fact>(edits: &mut Vec<KeyedEdit>, key: &Key, was: Option<&Weighed<F>>, is: Option<&Weighed<F>>) {
     if F::TRACKED.is_empty() || edits.len() >= EDITS_MAX {
@@ -261,20 +270,12 @@ fn note_edit<F: Fact>(edits: &mut Vec<KeyedEdit>, key: &Key, was: Option<&Weighe
     compare(key, F::TRACKED, was.and_then(Weighed::tracked), is.and_then(Weighed::tracked), edits);
 }
 
-fn insert<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
-    if let Some(value) = fact.index() {
-        index.entry(value.into()).or_default().insert(key.clone());
-    }
+fn insert<F: Fact>(index: &mut Groups<Box<str>, Key>, key: &Key, fact: &F) {
+    fact.index(&mut |value| index.insert(value.into(), key.clone()));
 }
 
-fn remove<F: Fact>(index: &mut BTreeMap<Box<str>, BTreeSet<Key>>, key: &Key, fact: &F) {
-    let Some(value) = fact.index() else { return };
-    if let Some(keys) = index.get_mut(value) {
-        keys.remove(key);
-        if keys.is_empty() {
-            index.remove(value);
-        }
-    }
+fn remove<F: Fact>(index: &mut Groups<Box<str>, Key>, key: &Key, fact: &F) {
+    fact.index(&mut |value| index.remove(value, key));
 }
 
 impl Applied {

@@ -25,10 +25,8 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
     /// Fields whose changes are named, with the field manager that wrote them.
     const TRACKED: &'static [TrackedField] = &[];
 
-    /// What facts of this type are looked up by beside their key; nothing for a fact that is not.
-    fn index(&self) -> Option<&str> {
-        None
-    }
+    /// Passes on the values by which it is looked up beside its key; none for a fact that is not.
+    fn index(&self, _each: &mut dyn FnMut(&str)) {}
 
     /// Picks the fact out of an object.
     ///

@@ -2,48 +2,43 @@
 //!
 //! Invariants: holds exactly the `hosted_by` of the clusters of the world.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::cluster::{Cluster, HostedBy};
+use super::groups::Groups;
 use super::ids::{ClusterName, Namespace, ObjectName};
 
 /// Guests by their HostedCluster.
 #[derive(Debug, Default)]
 pub(super) struct Hosting {
     /// Sorted by management cluster first.
-    guests: BTreeMap<HostedBy, BTreeSet<ClusterName>>,
+    guests: Groups<HostedBy, ClusterName>,
     unhosted: BTreeSet<ClusterName>,
 }
 
 impl Hosting {
     pub fn insert(&mut self, cluster: &Cluster) {
         match &cluster.hosted_by {
-            Some(by) => self.guests.entry(by.clone()).or_default().insert(cluster.name.clone()),
-            None => self.unhosted.insert(cluster.name.clone()),
-        };
+            Some(by) => self.guests.insert(by.clone(), cluster.name.clone()),
+            None => drop(self.unhosted.insert(cluster.name.clone())),
+        }
     }
 
     pub fn remove(&mut self, cluster: &Cluster) {
-        let Some(by) = &cluster.hosted_by else {
-            self.unhosted.remove(&cluster.name);
-            return;
-        };
-        if let Some(guests) = self.guests.get_mut(by) {
-            guests.remove(&cluster.name);
-            if guests.is_empty() {
-                self.guests.remove(by);
-            }
+        match &cluster.hosted_by {
+            Some(by) => self.guests.remove(by, &cluster.name),
+            None => drop(self.unhosted.remove(&cluster.name)),
         }
     }
 
     pub fn guests_of<'h>(&'h self, host: &ClusterName) -> impl Iterator<Item = &'h ClusterName> + use<'h> {
         let host = host.clone();
         let first = HostedBy { cluster: host.clone(), namespace: Namespace::new(""), name: ObjectName::new("") };
-        self.guests.range(first..).take_while(move |(by, _)| by.cluster == host).flat_map(|(_, guests)| guests)
+        self.guests.from_key(first).take_while(move |(by, _)| by.cluster == host).map(|(_, guest)| guest)
     }
 
     pub fn guests_at<'h>(&'h self, hosted_by: &HostedBy) -> impl Iterator<Item = &'h ClusterName> + use<'h> {
-        self.guests.get(hosted_by).into_iter().flatten()
+        self.guests.of(hosted_by)
     }
 
     pub fn unhosted(&self) -> impl Iterator<Item = &ClusterName> {

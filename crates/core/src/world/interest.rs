@@ -129,7 +129,7 @@ impl PartialOrd for CollectionId {
 
 impl CollectionId {
     /// What sorts before every collection of a cluster.
-    pub(super) fn first_of(cluster: &ClusterName) -> Self {
+    pub fn first_of(cluster: &ClusterName) -> Self {
         Self::all(cluster, Resource { group: "", version: "", kind: "", plural: "", namespaced: false })
     }
 

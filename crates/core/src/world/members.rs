@@ -184,7 +184,7 @@ fn is_cluster(member: &Cluster) -> bool {
 }
 
 /// Why a cluster as a whole was not read: not connected, its identity is unknown, or its discovery is not complete.
-fn not_read(member: &Cluster) -> Option<Gap> {
+pub(super) fn not_read(member: &Cluster) -> Option<Gap> {
     let unread = |message: &str| Some(Gap::new(GapCause::NotObserved, message));
     let is_recorded = match &member.link {
         Link::Idle | Link::Connecting => return unread("not connected"),

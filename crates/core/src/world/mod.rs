@@ -12,6 +12,7 @@ mod collection;
 mod fact;
 mod fact_index;
 pub mod glob;
+mod groups;
 mod hosting;
 mod ibm_resource;
 mod ids;
@@ -32,6 +33,7 @@ pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Kinds, Link
 pub use collection::{AnyCollection, Applied, Collection, Delta, Standing, keys_bytes};
 pub use fact::{Fact, FactBatch, FactKind, Interner};
 pub use glob::Glob;
+pub use groups::Groups;
 pub use ibm_resource::IbmResourceKind;
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
 pub use interest::{CollectionId, CollectionParts, Content, Interest, Scope, Selector};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::change::{Change, ChangeSet, What};
-use super::cluster::{Cluster, ClusterSource, HostedBy, Provider};
+use super::cluster::{Cluster, ClusterSource, HostedBy, Link, Provider};
 use super::collection::{AnyCollection, Applied, Collection, Delta, Standing};
 use super::fact::{Fact, FactKind};
 use super::fact_index::FactIndex;
@@ -15,6 +15,7 @@ use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
 use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
 use super::managed_by::{ManagedBy, MarkedCollections};
+use super::members::not_read;
 use super::tracked::Writer;
 
 /// All that is known of the fleet.
@@ -65,6 +66,11 @@ impl World {
         let mut changes = ChangeSet::default();
         let before = self.clusters.get(&cluster.name);
         if before == Some(&cluster) {
+            return changes;
+        }
+        if let Some(standing) = before.and_then(|before| link_change(before, &cluster)) {
+            changes.push(Change::Link { cluster: cluster.name.clone(), standing });
+            self.clusters.insert(cluster.name.clone(), cluster);
             return changes;
         }
         let former = before.and_then(|before| before.hosted_by.as_ref());
@@ -212,6 +218,21 @@ impl World {
     }
 }
 
+/// What a change means where it is one of the link alone. A recording does not become live.
+fn link_change(before: &Cluster, after: &Cluster) -> Option<Standing> {
+    let Cluster { name: _, class, source, hosted_by, link, identity, served } = before;
+    let is_same = *class == after.class
+        && *source == after.source
+        && *hosted_by == after.hosted_by
+        && *identity == after.identity
+        && *served == after.served;
+    let is_live = ![link, &after.link].contains(&&Link::Recorded);
+    (is_same && is_live).then(|| match not_read(before) == not_read(after) {
+        true => Standing::Same,
+        false => Standing::Changed,
+    })
+}
+
 fn remove_account(accounts: &mut BTreeMap<Provider, BTreeSet<ClusterName>>, member: &Cluster) {
     if let ClusterSource::Cloud { provider, .. } = &member.source
         && let Some(names) = accounts.get_mut(provider)
@@ -266,6 +287,19 @@ impl<'a> View<'a> {
     pub fn indexed<F: Fact>(&self, value: &str) -> Vec<(&'a CollectionId, &'a Key, &'a F)> {
         let found = self.world.facts.with_value(TypeId::of::<F>(), value);
         found.flat_map(|id| self.read::<F>(id).indexed(value).map(move |(key, fact)| (id, key, fact))).collect()
+    }
+
+    /// Whether a collection of this fact is open in a cluster.
+    pub fn reads<F: Fact>(&self, cluster: &ClusterName) -> bool {
+        let mut shelves = self.world.shelves_of(cluster).flat_map(|(_, shelves)| shelves);
+        shelves.any(|(held, _)| *held == TypeId::of::<F>())
+    }
+
+    /// The values by which the facts of this type in one cluster are looked up, without visiting the others.
+    pub fn index_values<F: Fact>(&self, cluster: &ClusterName) -> BTreeSet<Box<str>> {
+        let shelves = self.world.shelves_of(cluster).flat_map(|(_, shelves)| shelves);
+        let of_type = shelves.filter(|(held, _)| *held == TypeId::of::<F>());
+        of_type.flat_map(|(_, shelf)| shelf.values()).collect()
     }
 
     /// The collection with this id, projected to `F`.

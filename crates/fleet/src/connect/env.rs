@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-/// The environment of the process, or of a test.
+/// The environment of the process, or of a test. Clones share it: every guest of a fleet has one.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Env(BTreeMap<OsString, OsString>);
+pub struct Env(Arc<BTreeMap<OsString, OsString>>);
 
 impl Env {
     /// Takes variables over, such as those of `std::env::vars_os`.
     pub fn new<K: Into<OsString>, V: Into<OsString>>(variables: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let variables: BTreeMap<_, _> =
+            variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self(Arc::new(variables))
     }
 
     /// The value of a variable that is set, not empty, and text.

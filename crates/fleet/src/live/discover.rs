@@ -58,8 +58,8 @@ struct GuestMark {
 
 impl Fact for GuestMark {
     /// How the HostedCluster of a guest finds out that a context leads to it.
-    fn index(&self) -> Option<&str> {
-        Some(&*self.infra_id).filter(|id| !id.is_empty())
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        Some(&*self.infra_id).filter(|id| !id.is_empty()).into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
@@ -112,8 +112,8 @@ pub struct Guest {
 }
 
 impl Fact for HostedClusterLink {
-    fn index(&self) -> Option<&str> {
-        Some(&*self.infra_id).filter(|id| !id.is_empty())
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        Some(&*self.infra_id).filter(|id| !id.is_empty()).into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
@@ -281,7 +281,7 @@ pub fn guest_state(view: View<'_>, hosted_by: &HostedBy) -> GuestState {
 
 /// Whether a context of the kubeconfig leads to a guest.
 fn has_context(view: View<'_>, link: &HostedClusterLink) -> bool {
-    let marks = link.index().map(|infra_id| view.indexed::<GuestMark>(infra_id)).into_iter().flatten();
+    let marks = if link.infra_id.is_empty() { Vec::new() } else { view.indexed::<GuestMark>(&link.infra_id) };
     marks.into_iter().any(|(id, _, _)| view.cluster(&id.cluster).is_some_and(may_be_guest))
 }
 

@@ -60,8 +60,7 @@ impl Live {
         }
         let mut update = std::mem::take(&mut self.late);
         let mut shown = std::mem::take(&mut self.progressed);
-        shown
-            .extend(changes.iter().filter(|change| matches!(change, Change::Cluster(_))).map(Change::cluster).cloned());
+        shown.extend(changes.iter().filter_map(Change::whole_cluster).cloned());
         let view = self.world.view(now);
         update.clusters.extend(shown.iter().map(|name| (name.clone(), view.cluster(name).cloned())));
         // With the link, so that a cluster is never shown as live while its lists are refused.
@@ -235,7 +234,7 @@ impl Live {
 /// they are many, and what follows from them can wait a moment.
 fn leads_somewhere(change: &Change) -> bool {
     match change {
-        Change::Cluster(_) | Change::Collection { what: What::Everything, .. } => true,
+        Change::Cluster(_) | Change::Link { .. } | Change::Collection { what: What::Everything, .. } => true,
         Change::Collection { what: What::Keys(_), .. } => false,
     }
 }

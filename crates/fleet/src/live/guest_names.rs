@@ -4,28 +4,21 @@
 //! another HostedCluster of the same name), it is called `<management>/<namespace>/<name>`. A name once given is kept,
 //! so that a second guest of the same name does not rename the first.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use trueup_core::world::{ClusterName, HostedBy, ObjectName, View};
+use trueup_core::world::{ClusterName, Groups, HostedBy, ObjectName, View};
 
 /// The HostedClusters that have a guest, by their short name.
 #[derive(Debug, Default)]
-pub(super) struct GuestNames(BTreeMap<ObjectName, BTreeSet<HostedBy>>);
+pub(super) struct GuestNames(Groups<ObjectName, HostedBy>);
 
 impl GuestNames {
     /// Notes a HostedCluster with a guest.
     pub fn insert(&mut self, guest: &HostedBy) {
-        self.0.entry(guest.name.clone()).or_default().insert(guest.clone());
+        self.0.insert(guest.name.clone(), guest.clone());
     }
 
     /// Notes that a HostedCluster has no guest, or none of its own.
     pub fn remove(&mut self, guest: &HostedBy) {
-        if let Some(same_name) = self.0.get_mut(&guest.name) {
-            same_name.remove(guest);
-            if same_name.is_empty() {
-                self.0.remove(&guest.name);
-            }
-        }
+        self.0.remove(&guest.name, guest);
     }
 
     /// The name of a guest. All that were found together are noted before the first is named.
@@ -35,7 +28,7 @@ impl GuestNames {
         }
         let short = ClusterName::new(guest.name.as_str());
         let is_unnamed = |other: &&HostedBy| *other != guest && view.guests_at(other).next().is_none();
-        let mut same_name = self.0.get(&guest.name).into_iter().flatten();
+        let mut same_name = self.0.of(&guest.name);
         let is_taken = view.cluster(&short).is_some() || same_name.any(|other| is_unnamed(&other));
         if is_taken { long_name(guest) } else { short }
     }

@@ -59,7 +59,7 @@ impl Live {
         let view = self.world.view(self.ports.clock.now());
         let mut changed = discover::changed_guests(news, view);
         for change in news.iter() {
-            let Change::Cluster(name) = change else { continue };
+            let Some(name) = change.whole_cluster() else { continue };
             let (Some(session), Some(cluster)) = (self.sessions.get(name), view.cluster(name)) else { continue };
             let may_host = discover::may_host(cluster);
             let hosted = HostState { epoch: session.epoch, is_connected: session.connection.is_some(), may_host };

@@ -15,7 +15,8 @@ pub(super) type Origin = (ClusterName, usize);
 #[derive(Default)]
 pub(super) struct InterestTable {
     by_origin: BTreeMap<Origin, Vec<Interest>>,
-    needed: BTreeMap<ClusterName, BTreeMap<CollectionId, Vec<Need>>>,
+    /// Of all clusters in one map: a map for each would mostly be empty space.
+    needed: BTreeMap<CollectionId, Vec<Need>>,
     changed: BTreeMap<ClusterName, ChangedNeeds>,
 }
 
@@ -64,8 +65,7 @@ impl InterestTable {
 
     /// What is needed of a collection.
     pub fn of(&self, id: &CollectionId) -> Vec<Interest> {
-        let found = self.needed.get(&id.cluster).and_then(|all| all.get_key_value(id));
-        let Some((held, needs)) = found else { return Vec::new() };
+        let Some((held, needs)) = self.needed.get_key_value(id) else { return Vec::new() };
         let interest =
             |need: &Need| Interest { id: held.clone(), fact: need.fact, read_at_least: need.read_at_least.clone() };
         needs.iter().map(interest).collect()
@@ -73,18 +73,18 @@ impl InterestTable {
 
     /// The collections that are needed in a cluster.
     pub fn collections(&self, cluster: &ClusterName) -> impl Iterator<Item = &CollectionId> {
-        self.needed.get(cluster).into_iter().flat_map(BTreeMap::keys)
+        let ids = self.needed.range(CollectionId::first_of(cluster)..).map(|(id, _)| id);
+        ids.take_while(move |id| id.cluster == *cluster)
     }
 
     /// Notes an interest, which shares its id with the others in the collection from then on.
     fn add(&mut self, interest: &mut Interest) {
         let Interest { id, fact, read_at_least } = interest;
-        let collections = self.needed.entry(id.cluster.clone()).or_default();
-        if let Some((held, _)) = collections.get_key_value(id) {
+        if let Some((held, _)) = self.needed.get_key_value(id) {
             *id = held.clone();
         }
         // Nearly every collection is needed once; an empty `Vec` grows to four.
-        let needs = collections.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
+        let needs = self.needed.entry(id.clone()).or_insert_with(|| Vec::with_capacity(1));
         match needs.iter_mut().find(|need| need.fact == *fact && need.read_at_least == *read_at_least) {
             Some(need) => need.origins += 1,
             None => {
@@ -96,8 +96,7 @@ impl InterestTable {
 
     fn subtract(&mut self, interest: &Interest) {
         let Interest { id, fact, read_at_least } = interest;
-        let Some(collections) = self.needed.get_mut(&id.cluster) else { return };
-        let Some(needs) = collections.get_mut(id) else { return };
+        let Some(needs) = self.needed.get_mut(id) else { return };
         let is_it = |need: &Need| need.fact == *fact && need.read_at_least == *read_at_least;
         let Some(at) = needs.iter().position(is_it) else { return };
         needs[at].origins -= 1;
@@ -106,10 +105,7 @@ impl InterestTable {
         }
         needs.remove(at);
         if needs.is_empty() {
-            collections.remove(id);
-        }
-        if collections.is_empty() {
-            self.needed.remove(&id.cluster);
+            self.needed.remove(id);
         }
         self.mark_collection(id);
     }

@@ -1,5 +1,6 @@
 //! Context of one collection's task: collection, cluster, outbox and limits.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -32,17 +33,31 @@ pub(super) struct CollectionRequest {
 #[derive(Clone)]
 pub(super) struct CollectionTask {
     pub id: CollectionId,
+    /// Shared by the tasks of one connection, of which there may be thousands.
+    pub connection: Arc<TaskConnection>,
+}
+
+/// What the tasks of one connection have in common.
+pub(super) struct TaskConnection {
     pub epoch: Epoch,
     pub api: ApiClient,
     pub ports: Ports,
     pub marks: VersionFloor,
     pub outbox: Outbox,
     /// Concurrent lists over this connection.
-    pub lists_at_once: Arc<Semaphore>,
+    pub lists_at_once: Semaphore,
     /// Objects listed so far over this connection.
-    pub listed: Arc<AtomicU64>,
+    pub listed: AtomicU64,
     /// Time the lists over this connection take.
     pub episodes: Episodes,
+}
+
+impl Deref for CollectionTask {
+    type Target = TaskConnection;
+
+    fn deref(&self) -> &TaskConnection {
+        &self.connection
+    }
 }
 
 impl CollectionTask {

@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::api_client::ApiClient;
-use super::collection_task::{CollectionRequest, CollectionTask};
+use super::collection_task::{CollectionRequest, CollectionTask, TaskConnection};
 use super::episode::Episodes;
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
@@ -43,10 +43,8 @@ pub struct ObserverSetup {
 
 /// Observes one cluster over one connection.
 pub struct Observer {
-    setup: ObserverSetup,
-    lists_at_once: Arc<Semaphore>,
-    listed: Arc<AtomicU64>,
-    episodes: Episodes,
+    connection: Arc<TaskConnection>,
+    fallback_namespaces: Vec<Namespace>,
     tasks: JoinSet<()>,
     running: BTreeMap<CollectionId, Running>,
     /// Collections over the budget.
@@ -60,19 +58,28 @@ struct Running {
 
 impl Observer {
     pub fn new(setup: ObserverSetup) -> Self {
-        let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
-        let (listed, episodes) = (Arc::default(), Episodes::default());
+        let ObserverSetup { client, epoch, ports, marks, outbox, fallback_namespaces } = setup;
+        let connection = Arc::new(TaskConnection {
+            epoch,
+            api: ApiClient { client },
+            ports,
+            marks,
+            outbox,
+            lists_at_once: Semaphore::new(LISTS_AT_ONCE_MAX),
+            listed: AtomicU64::default(),
+            episodes: Episodes::default(),
+        });
         let (running, refused) = (BTreeMap::new(), BTreeMap::new());
-        Self { setup, lists_at_once, listed, episodes, tasks: JoinSet::new(), running, refused }
+        Self { connection, fallback_namespaces, tasks: JoinSet::new(), running, refused }
     }
 
     pub fn epoch(&self) -> Epoch {
-        self.setup.epoch
+        self.connection.epoch
     }
 
     /// Objects listed so far over this connection.
     pub fn objects_listed(&self) -> u64 {
-        self.listed.load(Ordering::Relaxed)
+        self.connection.listed.load(Ordering::Relaxed)
     }
 
     /// Observes what is needed of one collection from now on: starts, changes or ends its task.
@@ -108,7 +115,7 @@ impl Observer {
         self.refused.remove(id);
         let Some(running) = self.running.remove(id) else { return };
         running.task.abort();
-        self.setup.outbox.forget(id);
+        self.connection.outbox.forget(id);
         if let Some((id, requested)) = self.refused.pop_first() {
             self.start(id, requested);
         }
@@ -143,7 +150,7 @@ impl Observer {
     }
 
     fn is_full(&self) -> bool {
-        self.running.len() as u64 >= self.setup.ports.ledger.budgets().collections_per_cluster
+        self.running.len() as u64 >= self.connection.ports.ledger.budgets().collections_per_cluster
     }
 
     /// Reports a collection as over the budget, once for each request.
@@ -156,7 +163,7 @@ impl Observer {
 
     fn lose_over_budget(&self, id: &CollectionId, requested: &CollectionRequest) {
         let task = self.task(id);
-        let over = self.setup.ports.ledger.budgets().over(Budget::CollectionsPerCluster);
+        let over = self.connection.ports.ledger.budgets().over(Budget::CollectionsPerCluster);
         task.lose(&requested.facts, &over.gap(&task.part(None).describe()));
     }
 
@@ -186,18 +193,7 @@ impl Observer {
     }
 
     fn task(&self, id: &CollectionId) -> CollectionTask {
-        let setup = &self.setup;
-        CollectionTask {
-            id: id.clone(),
-            epoch: setup.epoch,
-            api: ApiClient { client: setup.client.clone() },
-            ports: setup.ports.clone(),
-            marks: setup.marks.clone(),
-            outbox: setup.outbox.clone(),
-            lists_at_once: self.lists_at_once.clone(),
-            listed: self.listed.clone(),
-            episodes: self.episodes.clone(),
-        }
+        CollectionTask { id: id.clone(), connection: self.connection.clone() }
     }
 
     fn start(&mut self, id: CollectionId, requested: CollectionRequest) {
@@ -210,7 +206,7 @@ impl Observer {
                 self.tasks.spawn(report_panics(reporter, reader.run()))
             }
             Scope::All | Scope::Namespace(_) => {
-                let fallback_namespaces = self.setup.fallback_namespaces.clone();
+                let fallback_namespaces = self.fallback_namespaces.clone();
                 let watcher = Watcher { task, requested: receiver, fallback_namespaces };
                 self.tasks.spawn(report_panics(reporter, watcher.run()))
             }

@@ -36,7 +36,8 @@ impl ObjectReader {
         let mut failures = 0;
         loop {
             let requested = self.requested.borrow_and_update().clone();
-            let wait = match self.read(&requested.facts).await {
+            // Boxed, as what reads is in every task: a task that waits keeps no space for it.
+            let wait = match Box::pin(self.read(&requested.facts)).await {
                 Ok(found) if found.satisfies(&requested) => {
                     failures = 0;
                     requested.read_at_least.is_none().then(|| spread(READ_HOLDS, self.task.ports.jitter.fraction()))

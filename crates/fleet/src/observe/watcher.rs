@@ -81,7 +81,8 @@ impl Watcher {
         let mut early = Early::FirstPage;
         loop {
             let CollectionRequest { facts, resyncs, .. } = self.requested.borrow_and_update().clone();
-            let listed = self.list(&facts, early).await;
+            // Boxed, as what reads is in every task: a task that waits keeps no space for it.
+            let listed = Box::pin(self.list(&facts, early)).await;
             early = Early::Nothing;
             let next = match listed {
                 Ok(parts) => {
@@ -275,7 +276,7 @@ async fn follow_part(task: &CollectionTask, projection: &Projection, watch_part:
         let spread = (task.ports.jitter.fraction() * WATCH_SECONDS_SPREAD as f64) as u64;
         let timeout = Duration::from_secs(WATCH_SECONDS + spread);
         let began = Instant::now();
-        let end = watch_once(&task.api, &part, projection, position, timeout, task).await;
+        let end = Box::pin(watch_once(&task.api, &part, projection, position, timeout, task)).await;
         let silent = position.last_sign.elapsed() >= 2 * timeout;
         let failure = match end {
             End::Refused(Failure::Expired) | End::Broke(Failure::Expired) => return Ending::Relist,

@@ -117,7 +117,7 @@ pub struct Egress {
     /// `allow`: hosts that may receive this machine's own cloud identity, beside the provider's own.
     allow: Arc<BTreeSet<HostPort>>,
     /// `guests`: what kubeconfigs out of Secrets may use, by cluster.
-    guests: BTreeMap<String, BTreeSet<Exemption>>,
+    guests: Arc<BTreeMap<String, BTreeSet<Exemption>>>,
 }
 
 impl HostPort {
@@ -176,13 +176,13 @@ impl Exemption {
 
 impl Egress {
     pub fn new(allow: impl IntoIterator<Item = HostPort>) -> Self {
-        Self { allow: Arc::new(allow.into_iter().collect()), guests: BTreeMap::new() }
+        Self { allow: Arc::new(allow.into_iter().collect()), guests: Arc::default() }
     }
 
     /// The same, with what kubeconfigs out of Secrets may use, by cluster.
     #[must_use]
     pub fn with_guests(self, guests: impl IntoIterator<Item = (String, BTreeSet<Exemption>)>) -> Self {
-        Self { guests: guests.into_iter().collect(), ..self }
+        Self { guests: Arc::new(guests.into_iter().collect()), ..self }
     }
 
     /// Decides where a client may connect. No client is built without this.

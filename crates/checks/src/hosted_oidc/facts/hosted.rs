@@ -279,12 +279,18 @@ const TRACKED: &[TrackedField] = &[
 /// The tracked field that names the copies.
 pub const PROVIDERS: &str = "oidcProviders";
 
+impl HostedCluster {
+    pub fn infra_id(&self) -> Option<&str> {
+        Some(&*self.hosted.infra_id).filter(|id| !id.is_empty())
+    }
+}
+
 impl Fact for HostedCluster {
     const TRACKED: &'static [TrackedField] = TRACKED;
 
-    /// Its infraID: how a guest that is known only by its topology finds it.
-    fn index(&self) -> Option<&str> {
-        Some(&*self.hosted.infra_id).filter(|id| !id.is_empty())
+    /// How a guest that is known only by its topology finds it.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.infra_id().into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
@@ -308,8 +314,8 @@ impl Fact for ControlPlane {
     const TRACKED: &'static [TrackedField] = TRACKED;
 
     /// The HostedCluster that it says it belongs to.
-    fn index(&self) -> Option<&str> {
-        Some(&*self.belongs_to).filter(|owner| !owner.is_empty())
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        Some(&*self.belongs_to).filter(|owner| !owner.is_empty()).into_iter().for_each(each);
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {

@@ -60,6 +60,13 @@ impl Authorities {
         if shared { Overlap::Partly } else { Overlap::Disjoint }
     }
 
+    /// Passes on each fingerprint as a value by which objects are looked up.
+    pub fn index(&self, each: &mut dyn FnMut(&str)) {
+        for print in &self.prints {
+            each(&print.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        }
+    }
+
     /// The beginning of each fingerprint: authorities are public, and eight digits tell two apart.
     pub fn short(&self) -> String {
         let short = |print: &Print| print[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>();

@@ -19,6 +19,16 @@ pub struct Pair {
     pub foreign: Box<[ForeignField]>,
 }
 
+impl Pair {
+    /// Passes on the server and each authority: by these a cluster that it leads to is found.
+    pub fn index(&self, each: &mut dyn FnMut(&str)) {
+        each(self.server.as_str());
+        if let Trust::Authorities(held) = &self.trust {
+            held.index(each);
+        }
+    }
+}
+
 /// Why the server may be reached elsewhere on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointOverride {

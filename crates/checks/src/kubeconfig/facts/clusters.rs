@@ -109,6 +109,11 @@ fn filled(text: Option<String>) -> Option<Box<str>> {
 }
 
 impl Fact for CaptPlane {
+    /// Where its cluster is: how a kubeconfig that leads there finds it.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.endpoint.iter().for_each(|server| each(server.as_str()));
+    }
+
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<Spec> = raw.field("spec")?;
         let Obj(status): Obj<PlaneStatus> = raw.field("status")?;

@@ -114,6 +114,15 @@ impl Fact for Holder {
     const DIGESTED_KEYS: &'static [&'static str] = &[VALUE, KUBECONFIG];
     const REDUCED_KEYS: &'static [&'static str] = &[VALUE, KUBECONFIG, RELATIVE, TOKEN_FILE];
 
+    /// What a source leads to: it is judged again when a cluster of the fleet comes to be there.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        if let Held::Written { content: Ok(content), .. } = &self.kubeconfig
+            && let Current::Pair(pair) = &content.current
+        {
+            pair.index(each);
+        }
+    }
+
     fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
         let secret_type = match raw.field::<Option<String>>("type")?.as_deref() {
             None | Some("") => pool.text("Opaque"),
@@ -185,6 +194,12 @@ pub struct Anchor {
 
 impl Fact for Anchor {
     const REDUCED_KEYS: &'static [&'static str] = &[CONNECTION_ENDPOINT, CONNECTION_CA, CA_KEYS[0], CA_KEYS[1]];
+
+    /// Where the cluster is and who vouches for it: how a kubeconfig that leads there finds it.
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.endpoint.iter().for_each(|server| each(server.as_str()));
+        self.authorities.iter().for_each(|held| held.index(each));
+    }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let bytes = |key: &str| raw.entry(key).and_then(|entry| entry.bytes.as_ref());

@@ -1,85 +1,138 @@
 //! Following a fleet step by step gives the same as judging everything.
 
+use base64::Engine as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::judgements::Judgements;
+use trueup_core::world::{Gap, GapCause, Link};
 
-/// One change of a fleet.
+/// One change of a fleet of two management clusters, `mgmt` and `edge`.
 #[derive(Debug, Clone)]
-enum Step {
-    Target { namespace: u8, cluster: u8, age: i64, leads_to: u8 },
-    Source { cluster: u8, age: i64, leads_to: u8 },
-    Connection { namespace: u8, cluster: u8, is: u8 },
-    Cluster { namespace: u8, cluster: u8 },
-    Plane { namespace: u8, cluster: u8 },
-    Drop { at: usize },
+struct Step {
+    context: &'static str,
+    what: What,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    Target {
+        namespace: u8,
+        cluster: u8,
+        age: i64,
+        leads_to: u8,
+    },
+    Source {
+        cluster: u8,
+        age: i64,
+        leads_to: u8,
+        vouched_by: u8,
+    },
+    Connection {
+        namespace: u8,
+        cluster: u8,
+        is: u8,
+        vouched_by: u8,
+    },
+    Cluster {
+        namespace: u8,
+        cluster: u8,
+        is: u8,
+    },
+    Plane {
+        namespace: u8,
+        cluster: u8,
+        is: u8,
+    },
+    Drop {
+        at: usize,
+    },
+    Link {
+        is_live: bool,
+    },
+    /// It leaves the fleet, until something else is said of it.
+    Leave,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let (namespace, cluster, place, age) = (0..2u8, 0..2u8, 0..3u8, 0..20i64);
-    prop_oneof![
-        (namespace.clone(), cluster.clone(), age.clone(), place.clone())
-            .prop_map(|(namespace, cluster, age, leads_to)| Step::Target { namespace, cluster, age, leads_to }),
-        (cluster.clone(), age, place.clone()).prop_map(|(cluster, age, leads_to)| Step::Source {
-            cluster,
-            age,
-            leads_to
-        }),
-        (namespace.clone(), cluster.clone(), place).prop_map(|(namespace, cluster, is)| Step::Connection {
-            namespace,
-            cluster,
-            is
-        }),
-        (namespace.clone(), cluster.clone()).prop_map(|(namespace, cluster)| Step::Cluster { namespace, cluster }),
-        (namespace, cluster).prop_map(|(namespace, cluster)| Step::Plane { namespace, cluster }),
-        (0..20usize).prop_map(|at| Step::Drop { at }),
-    ]
+    let object = (namespace, cluster, age, place.clone(), place);
+    let what = (0..12u8, object, 0..20usize).prop_map(|(what, (namespace, cluster, age, one, other), at)| match what {
+        0 | 1 => What::Target { namespace, cluster, age, leads_to: one },
+        2..=4 => What::Source { cluster, age, leads_to: one, vouched_by: other },
+        5 | 6 => What::Connection { namespace, cluster, is: one, vouched_by: other },
+        7 => What::Cluster { namespace, cluster, is: one },
+        8 => What::Plane { namespace, cluster, is: one },
+        9 => What::Drop { at },
+        10 => What::Link { is_live: at % 2 == 0 },
+        _ => What::Leave,
+    });
+    (prop::sample::select(vec!["mgmt", "edge"]), what).prop_map(|(context, what)| Step { context, what })
 }
 
 fn server(place: u8) -> String {
     format!("https://place-{place}.example")
 }
 
-fn apply(given: Given, step: &Step, version: usize) -> Given {
+/// A management cluster whose kinds have been there: they stay served, as on a real server.
+fn with_context(given: Given, context: &str) -> Given {
+    let given = given.cluster(context).object_in(context, capi_cluster("seed", "seed"));
+    given.object_in(context, plane("seed", "seed"))
+}
+
+fn apply(given: Given, Step { context, what }: &Step, version: usize) -> Given {
     let config = |age: i64, place: u8| config().signed(minutes(-age)).server(&server(place));
-    let versioned = |secret: Secret| secret.set("metadata.resourceVersion", json!(version.to_string()));
+    let versioned = |secret: Secret| secret.set("metadata.resourceVersion", json!(version.to_string())).0;
     let (team, name) = (|n: u8| format!("team-{n}"), |n: u8| format!("c{n}"));
-    let bare = |mut object: Value| {
-        object["spec"] = json!({});
+    let at = |mut object: Value, is: u8| {
+        object["spec"] = match is {
+            0 => json!({}),
+            is => json!({ "controlPlaneEndpoint": { "host": format!("place-{is}.example"), "port": 443 } }),
+        };
         object
     };
-    match step {
-        Step::Target { namespace, cluster, age, leads_to } => {
-            given.has(versioned(target(&team(*namespace), &name(*cluster), &config(*age, *leads_to))))
+    let encoded = |by: u8| base64::engine::general_purpose::STANDARD.encode(authority(&name(by)));
+    let is_there = given.fleet.members.contains_key(*context);
+    let mut given = if is_there { given } else { with_context(given, context) };
+    let object = match what {
+        What::Target { namespace, cluster, age, leads_to } => {
+            versioned(target(&team(*namespace), &name(*cluster), &config(*age, *leads_to)))
         }
-        Step::Source { cluster, age, leads_to } => {
-            given.has(versioned(source(&name(*cluster), &config(*age, *leads_to))))
+        What::Source { cluster, age, leads_to, vouched_by } => {
+            versioned(source(&name(*cluster), &config(*age, *leads_to).authorities(&[&name(*vouched_by)])))
         }
-        Step::Connection { namespace, cluster, is } => {
-            let secret = connection(&team(*namespace), &name(*cluster));
-            given.has(versioned(
-                secret.key("cluster_endpoint", &server(*is)).key("cluster_certificate_authority_data", ""),
-            ))
+        What::Connection { namespace, cluster, is, vouched_by } => {
+            let secret = connection(&team(*namespace), &name(*cluster)).key("cluster_endpoint", &server(*is));
+            let authority = if *vouched_by == 0 { String::new() } else { encoded(*vouched_by) };
+            versioned(secret.key("cluster_certificate_authority_data", &authority))
         }
-        Step::Cluster { namespace, cluster } => given.object(bare(capi_cluster(&team(*namespace), &name(*cluster)))),
-        Step::Plane { namespace, cluster } => given.object(bare(plane(&team(*namespace), &name(*cluster)))),
-        Step::Drop { at } => {
-            let mut given = given;
-            given.fleet.member("mgmt").remove_nth(*at);
-            given
+        What::Cluster { namespace, cluster, is } => at(capi_cluster(&team(*namespace), &name(*cluster)), *is),
+        What::Plane { namespace, cluster, is } => at(plane(&team(*namespace), &name(*cluster)), *is),
+        What::Drop { at } => {
+            given.fleet.member(context).remove_nth(*at);
+            return given;
         }
-    }
+        What::Link { is_live } => {
+            let gap = Gap::new(GapCause::Unreachable, "connection refused");
+            given.fleet.member(context).link =
+                if *is_live { Link::Live { since: now() } } else { Link::Failed { gap } };
+            return given;
+        }
+        What::Leave => {
+            given.fleet.members.remove(*context);
+            return given;
+        }
+    };
+    given.object_in(context, object)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn following_gives_the_same_as_judging_everything(steps in prop::collection::vec(step(), 1..14)) {
-        // A kind that has once been there stays served, as on a real server.
-        let mut given = empty().object(capi_cluster("seed", "seed")).object(plane("seed", "seed"));
+    fn following_gives_the_same_as_judging_everything(steps in prop::collection::vec(step(), 1..24)) {
+        let mut given = with_context(with_context(empty(), "mgmt"), "edge");
         let mut follow = Follow::new(&given);
         for (version, step) in steps.iter().enumerate() {
             given = apply(given, step, version + 1);

@@ -7,6 +7,7 @@ mod own;
 mod owners;
 mod places;
 mod repairs;
+mod scale;
 mod secrecy;
 mod sources;
 mod times;

@@ -7,6 +7,7 @@ mod edges;
 mod following;
 mod lookups;
 mod rules;
+mod scale;
 mod secrecy;
 mod upstream;
 

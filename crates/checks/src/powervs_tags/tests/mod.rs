@@ -11,6 +11,7 @@ mod oracle;
 mod owners;
 mod plans;
 mod pointing;
+mod scale;
 mod sharing;
 mod teardown;
 mod user_tags;

@@ -10,8 +10,10 @@ use crate::world::{CollectionId, FactKind, Interner, Misfit, RawObject};
 struct Version(String);
 
 impl Fact for Version {
-    fn index(&self) -> Option<&str> {
-        Some(self.0.as_str()).filter(|version| *version != "0")
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        if self.0 != "0" {
+            each(&self.0);
+        }
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {

@@ -9,8 +9,8 @@ use crate::world::{
 struct Labelled(Option<String>);
 
 impl Fact for Labelled {
-    fn index(&self) -> Option<&str> {
-        self.0.as_deref()
+    fn index(&self, each: &mut dyn FnMut(&str)) {
+        self.0.iter().for_each(|id| each(id));
     }
 
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
@@ -63,7 +63,7 @@ fn list(world: &mut World, interest: &Interest, version: u64, objects: &[(&str, 
 fn values(changes: crate::world::ChangeSet) -> String {
     let values = |change: &Change| match change {
         Change::Collection { values, .. } => values.join(" "),
-        Change::Cluster(name) => name.to_string(),
+        Change::Cluster(name) | Change::Link { cluster: name, .. } => name.to_string(),
     };
     changes.iter().map(values).collect::<Vec<_>>().join(", ")
 }
