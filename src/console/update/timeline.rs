@@ -147,7 +147,7 @@ fn show_cluster(model: &mut Model, cluster: &Cluster) {
 
 /// Restores orders and causes after rows were shown as they were.
 fn restore_order(model: &mut Model, clusters: BTreeSet<ClusterName>) {
-    model.fleet.arrange();
+    model.fleet.follow_moves();
     let names: Vec<CheckName> = model.checks.iter().map(|check| check.name).collect();
     for cluster in clusters {
         model.causes.renew(&cluster, &names, &model.findings, &model.records.edits);
