@@ -285,7 +285,8 @@ impl Console {
         let model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
         let mut console = Self { model, domains, world, judgements, applied: Vec::new() };
         let checks = console.domains.iter().map(|domain| (domain.name(), domain.description())).collect();
-        let start = Start { checks, read_only: None, fleet: "a folder".to_owned(), user: "ann".to_owned() };
+        let start =
+            Start { checks, read_only: None, fleet: "a folder".to_owned(), user: "ann".to_owned(), offers_tour: false };
         console.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))));
         let findings = console.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = [(library().name, Some(library()))].into();
@@ -316,7 +317,7 @@ impl Console {
                 Some(TaskReply::Answered { ask, lines: domain.answer(form, &typed, &subject, view) })
             }
             Task::Plan { ask, wanted: PlanTarget::Subjects(subjects) } => {
-                let planned = Planned { plan: self.plan(subjects), left_out: Vec::new() };
+                let planned = Planned { plan: self.plan(subjects), left_out: Vec::new(), created: Default::default() };
                 Some(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
             }
             Task::Apply(approval) => {

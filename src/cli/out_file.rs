@@ -18,6 +18,14 @@ pub fn write_private(path: &Path, text: &Printable) -> Result<(), String> {
     write_private_parts(path, |write| write(text))
 }
 
+/// The same for bytes that are not text, such as an archive.
+///
+/// # Errors
+/// As [`write_private`].
+pub fn write_private_bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    write_file(path, |file| file.write_all(bytes))
+}
+
 /// The same for a text that is made in parts.
 ///
 /// # Errors
@@ -26,6 +34,10 @@ pub fn write_private_parts(
     path: &Path,
     parts: impl FnOnce(&mut dyn FnMut(&Printable) -> std::io::Result<()>) -> std::io::Result<()>,
 ) -> Result<(), String> {
+    write_file(path, |file| parts(&mut |part| file.write_all(part.as_bytes())))
+}
+
+fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Result<(), String> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => return Err("it is a symbolic link, which is not followed".to_owned()),
         Ok(found) if !found.is_file() => return Err("it is not a regular file".to_owned()),
@@ -33,7 +45,7 @@ pub fn write_private_parts(
     }
     let name = path.file_name().ok_or("it names no file")?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = write_draft(&draft, parts).and_then(|()| fs::rename(&draft, path));
+    let written = write_draft(&draft, write).and_then(|()| fs::rename(&draft, path));
     written.map_err(|error| {
         // A failure to remove the draft is not reported: the first error matters.
         let _ = fs::remove_file(&draft);
@@ -41,14 +53,11 @@ pub fn write_private_parts(
     })
 }
 
-fn write_draft(
-    draft: &Path,
-    parts: impl FnOnce(&mut dyn FnMut(&Printable) -> std::io::Result<()>) -> std::io::Result<()>,
-) -> std::io::Result<()> {
+fn write_draft(draft: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> std::io::Result<()> {
     // `create_new` follows no link and opens no existing file.
     let file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
     let mut file = BufWriter::new(file);
-    parts(&mut |part| file.write_all(part.as_bytes()))?;
+    write(&mut file)?;
     file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
 }
 

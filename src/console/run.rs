@@ -22,7 +22,7 @@ use super::capture;
 use super::effect::{Effects, MouseHold, TerminalRequest};
 use super::event::{Event, Focus, What};
 use super::hits::HitMap;
-use super::model::{Layer, Model, PluginDialog, Standing, ToastKind, Zone};
+use super::model::{Layer, Model, PluginDialog, ScreenId, Standing, Timeline, ToastKind, Zone};
 use super::recording::{Recorder, RecordingSink};
 use super::reply_sender::ReplySender;
 use super::settings::{ModelSettings, RenderSettings, ThemeChoice};
@@ -280,6 +280,11 @@ impl Shell {
         }
         self.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))), Due::Now).await?;
         self.take(What::TaskReply(Box::new(TaskReply::Settings(Box::new(settings)))), Due::Now).await?;
+        if let Some(first) = history.first() {
+            self.model.timeline = Timeline::new(first.at);
+            self.model.timeline.keep_all();
+            self.model.navigation.go(ScreenId::Timeline);
+        }
         for event in history {
             // Its tasks were performed in the recorded session.
             let _performed = update(&mut self.model, event, &self.hits);

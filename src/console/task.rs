@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use zeroize::Zeroizing;
 
 use super::model::Remembered;
@@ -102,6 +103,8 @@ pub enum Task {
         file: SavedFile,
         text: Printable,
     },
+    /// Write the incident bundle.
+    WriteBundle(Box<BundleRequest>),
     /// Accept a finding until a day.
     Accept {
         subject: SubjectId,
@@ -140,6 +143,22 @@ pub enum SavedFile {
     ScreenSvg,
     ViewMarkdown,
     ViewCsv,
+    /// An incident bundle.
+    Bundle,
+}
+
+/// What an incident bundle is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BundleRequest {
+    pub at: Timestamp,
+    /// The zone of the time in its name.
+    pub zone: TimeZone,
+    /// What the console knows: paths in the archive, and text.
+    pub files: Vec<(String, Printable)>,
+    /// Findings to explain, worst first.
+    pub findings: Vec<SubjectId>,
+    /// Objects to read, masked.
+    pub objects: Vec<(ClusterName, ObjectRef)>,
 }
 
 /// A reply, or an event of the services.
@@ -274,6 +293,8 @@ pub struct Start {
     /// Whether this is the demo.
     pub fleet: String,
     pub user: String,
+    /// Whether the tour of the demo is offered.
+    pub offers_tour: bool,
 }
 
 /// Detail of a subject.

@@ -321,6 +321,7 @@ fn said(task: &Task) -> String {
         Task::Probe(subject) => format!("probe {}", subject.name),
         Task::Resync => "resync".to_owned(),
         Task::Save { file, text: _ } => format!("save {file:?}"),
+        Task::WriteBundle(request) => format!("write bundle of {} files", request.files.len()),
         Task::Accept { subject, reason, until } => format!("accept {} because {reason} until {until}", subject.name),
         Task::ReadLog => "read log".to_owned(),
         Task::Remember(_) => "remember".to_owned(),

@@ -16,3 +16,5 @@ mod plans;
 mod runs;
 mod screens;
 mod screens_activity;
+mod timeline;
+mod tour;

@@ -1,10 +1,12 @@
 //! Secrets end at the edge of the console, too: screen, pager, clipboard, title, exports, plan file, log and state folder
 //! hold no value of a Secret and no metadata that may be a copy of one.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
 use serde_json::json;
 use trueup_sim::{Listening, SimCluster, listen};
 
@@ -57,7 +59,18 @@ async fn served(canaries: &mut Canaries) -> (tempfile::TempDir, [Listening; 2]) 
 
 fn console(dir: &Path) -> Pty {
     Program::new(env!("CARGO_BIN_EXE_trueup"))
-        .args(&["--kubeconfig", "kubeconfig", "--config", "config.toml", "--log", "log", "-v", "--utc"])
+        .args(&[
+            "--kubeconfig",
+            "kubeconfig",
+            "--config",
+            "config.toml",
+            "--log",
+            "log",
+            "-v",
+            "--utc",
+            "--record",
+            "session",
+        ])
         .env("HOME", dir)
         .env("XDG_STATE_HOME", dir.join("state"))
         .env("PAGER", "cat > paged; echo the pager waits; read line < /dev/tty")
@@ -99,6 +112,8 @@ fn look_at_the_secret(pty: &mut Pty) {
     pty.wait_for_text("team: \"<22 bytes>\"");
     pty.send("w");
     pty.wait_for_text("trueup-plan-");
+    pty.send("B");
+    pty.wait_for_text("wrote incident-");
     pty.send("gl");
     pty.wait_for_text("Log");
 }
@@ -125,11 +140,22 @@ async fn nothing_of_a_secret_leaves_the_console() {
     });
     let written: Vec<PathBuf> = files(dir.path()).into_iter().filter(|path| !path.ends_with("kubeconfig")).collect();
     let has = |end: &str| written.iter().any(|path| path.to_string_lossy().ends_with(end));
-    for end in ["paged", "log", ".csv", ".md", ".svg", ".txt", ".json"] {
+    for end in ["paged", "log", ".csv", ".md", ".svg", ".txt", ".json", "session", ".tar.gz"] {
         assert!(has(end), "no {end} in {written:?}");
     }
     for path in written {
-        canaries.assert_absent(&path.display().to_string(), &std::fs::read(&path).unwrap());
+        let mut bytes = std::fs::read(&path).unwrap();
+        if path.to_string_lossy().ends_with(".tar.gz") {
+            let packed = std::mem::take(&mut bytes);
+            GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+            let text = String::from_utf8_lossy(&bytes);
+            for part in
+                ["summary.md", "Incident bundle", "orphan-certain", "openshift.io/token-secret.value: <22 bytes>"]
+            {
+                assert!(text.contains(part), "no {part} in the bundle");
+            }
+        }
+        canaries.assert_absent(&path.display().to_string(), &bytes);
     }
 }
 
@@ -154,5 +180,7 @@ async fn a_password_in_a_config_map_is_shown_on_purpose_only() {
         assert!(!pty.text().contains(ON_PURPOSE), "{}", pty.picture());
         pty.send("\x03");
         assert!(pty.expect_clean_exit().success());
+        let recorded = std::fs::read_to_string(dir.path().join("session")).unwrap();
+        assert!(recorded.contains("db-password") && !recorded.contains(ON_PURPOSE));
     });
 }

@@ -54,7 +54,7 @@ fn a_recording_opens_in_the_console_read_only() {
         .folder(demo.folder.path())
         .size(120, 40)
         .start();
-    pty.wait_for_text("guest-payments");
+    pty.wait_for_text("Timeline");
     pty.send("1/verdict:orphan-certain kind:secret name~ext-auth\r");
     pty.wait_for_text("ext-auth-console");
     pty.send("r");

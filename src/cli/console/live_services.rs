@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::background::{BackgroundWork, spawn_answering};
-use super::{FleetKind, accepting, login, memory, objects, references, saving, tasks};
+use super::{FleetKind, accepting, bundling, login, memory, objects, references, saving, tasks};
 use crate::console::ReplySender;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
 use crate::console::task::{
-    ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply, TypedApproval,
+    BundleRequest, ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply, TypedApproval,
 };
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, CheckName, ObjectRef, SubjectId};
@@ -77,6 +77,7 @@ impl ConsoleServices for LiveServices {
             Task::Probe(subject) => self.probe(subject),
             Task::Resync => self.command(Command::Resync),
             Task::Save { file, text } => self.save(file, text),
+            Task::WriteBundle(request) => self.write_bundle(*request),
             Task::Accept { subject, reason, until } => self.accept(subject, reason, until),
             Task::ReadLog => self.read_log(),
             Task::Remember(remembered) => self.remember(*remembered),
@@ -244,6 +245,16 @@ impl LiveServices {
             |message| TaskReply::Saved { file: named, path: Err(message) },
             work,
         );
+    }
+
+    fn write_bundle(&self, request: BundleRequest) {
+        let fleet = self.fleet.clone();
+        let work = async move {
+            let path = bundling::write(&fleet, request).await;
+            TaskReply::Saved { file: SavedFile::Bundle, path }
+        };
+        let on_panic = |message| TaskReply::Saved { file: SavedFile::Bundle, path: Err(message) };
+        spawn_answering(self.replies.clone(), on_panic, work);
     }
 
     fn accept(&self, subject: SubjectId, reason: String, until: String) {

@@ -8,6 +8,7 @@
 
 mod accepting;
 mod background;
+mod bundling;
 pub mod console_settings;
 mod live_services;
 mod login;
@@ -204,6 +205,7 @@ fn start(mut context: Context, open: OpenFleet, replies: ReplySender) -> BoxFutu
             read_only: read_only(&session, &kind, taken_at),
             fleet: kind.name(),
             user: session.user(),
+            offers_tour: kind == FleetKind::Demo,
         };
         if let FleetKind::Kubeconfig { .. } = &kind {
             tokio::spawn(follow_kubeconfig(fleet.weak()));

@@ -93,7 +93,7 @@ pub async fn run(context: Context, path: &Path, lines: Vec<Line>) -> Result<u8, 
     };
     let (ended, opened) = (session.ended, Instant::now());
     let read_only = ReadOnly::Replay { age_seconds: Timestamp::now().duration_since(ended).as_secs() };
-    let start = Start { read_only: Some(read_only), fleet: path.display().to_string(), ..recorded };
+    let start = Start { offers_tour: false, read_only: Some(read_only), fleet: path.display().to_string(), ..recorded };
     let opening = Opening {
         depth: console_settings::depth(&context),
         dialect: console_settings::dialect(&context),
@@ -154,6 +154,7 @@ impl ConsoleServices for Recorded {
             | Task::Reconnect(_)
             | Task::Probe(_)
             | Task::Resync
+            | Task::WriteBundle(_)
             | Task::Accept { .. } => TaskReply::Notice { message: offline() },
             Task::Stop | Task::Need(_) | Task::AskPlugin(_) | Task::Remember(_) => return,
         };

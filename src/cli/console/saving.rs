@@ -35,6 +35,7 @@ fn name(file: &SavedFile) -> String {
         SavedFile::ScreenSvg => format!("trueup-screen-{stamp}.svg"),
         SavedFile::ViewMarkdown => format!("trueup-view-{stamp}.md"),
         SavedFile::ViewCsv => format!("trueup-view-{stamp}.csv"),
+        SavedFile::Bundle => format!("incident-{stamp}.tar.gz"),
     }
 }
 

@@ -95,6 +95,11 @@ actions! {
     GoDomain9 "go-domain-9" Going "9th check" "Go to the ninth check";
     GoPlan "go-plan" Going "plan" "Go to the open plan";
     GoActivity "go-activity" Going "activity" "Go to running and past applies";
+    GoTimeline "go-timeline" Going "timeline" "Go to the changes of this session";
+    StepBack "step-back" Going "step back" "Show the moment before the last change; older ones with each press";
+    StepForward "step-forward" Going "step forward" "Show the moment after the next change; live after the last";
+    Compare "compare" Going "compare" "Set moment A; pressed again, compare another moment with it";
+    GoTour "go-tour" Going "tour" "Start the tour of the demo";
     GoLogs "go-logs" Going "logs" "Go to the log of trueup";
     Wall "wall" Going "wall" "Show or leave the wall: totals, worst clusters, apply, next expiries and news";
     GoExpiry "go-expiry" Going "expiry" "Show when credentials and certificates end";
@@ -149,6 +154,7 @@ actions! {
     Copy "copy" Sharing "copy" "Copy the name of the selected row";
     CopyCommand "copy-command" Sharing "copy command" "Copy the kubectl or oc command for the selected row";
     Export "export" Sharing "export" "Write the shown rows as Markdown or CSV";
+    Bundle "bundle" Sharing "bundle" "Write findings, evidence, masked YAML, journal and screens as one archive";
     SaveScreen "save-screen" Sharing "save screen" "Save the screen as text and SVG";
 
     Help "help" Console "help" "Show the keys of this screen";

@@ -2,7 +2,7 @@
 
 use Scope::{
     Activity, Approval, Confirm, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker,
-    Plan, Plugin, Wall,
+    Plan, Plugin, Timeline, Wall,
 };
 
 /// The part of the screen that receives keys.
@@ -19,6 +19,7 @@ pub enum Scope {
     Activity,
     Object,
     Logs,
+    Timeline,
     /// When credentials and certificates end.
     Expiry,
     Help,
@@ -33,9 +34,9 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const ALL: [Self; 17] = [
-        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Expiry, Help, Palette, Filter, Picker,
-        Plugin, Wall, Confirm,
+    pub const ALL: [Self; 18] = [
+        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Expiry, Help, Palette, Filter,
+        Picker, Plugin, Wall, Confirm,
     ];
 
     /// Name in the key file.
@@ -50,6 +51,7 @@ impl Scope {
             Activity => "activity",
             Object => "object",
             Logs => "logs",
+            Timeline => "timeline",
             Expiry => "expiry",
             Help => "help",
             Palette => "palette",
@@ -73,6 +75,7 @@ impl Scope {
             Activity => "Activity",
             Object => "Object",
             Logs => "Logs",
+            Timeline => "Timeline",
             Expiry => "Expiry",
             Help => "Help",
             Palette => "Palette",
@@ -92,8 +95,8 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Help | Plugin | Wall
-            | Confirm => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Timeline | Help | Plugin
+            | Wall | Confirm => false,
         }
     }
 }

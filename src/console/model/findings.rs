@@ -80,6 +80,11 @@ impl Findings {
         self.held.get(subject).map(Arc::as_ref)
     }
 
+    /// The judgement of a subject, to be held elsewhere too.
+    pub fn shared(&self, subject: &SubjectId) -> Option<Arc<CurrentJudgement>> {
+        self.held.get(subject).cloned()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<CurrentJudgement>)> {
         self.held.iter()
     }

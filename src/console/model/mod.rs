@@ -24,7 +24,9 @@ mod remembered;
 mod row_shape;
 mod run;
 mod sorting;
+mod timeline;
 mod toast;
+mod tour;
 mod what;
 
 use std::collections::BTreeSet;
@@ -57,8 +59,12 @@ pub use records::{Arrival, Records};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use row_shape::{RowShape, Widths};
 pub use run::{RowState, Run, RunRow, RunState, Tally, past};
-pub use sorting::{CheckColumn, SortKey, SortValue};
+pub use sorting::{CheckColumn, SortKey, SortValue, rank};
+pub use timeline::{
+    ChangedThing, Compared, ComparedRow, Comparison, Held, Past, SPARKS, TimedChange, Timeline, link_word,
+};
 pub use toast::{Toast, ToastKind, Toasts};
+pub use tour::{Tour, TourStep};
 pub use what::{CauseOrFinding, LargestCause, LargestCauses};
 
 use super::effect::{Alert, MouseHold};
@@ -96,6 +102,9 @@ pub struct Model {
     pub planning: Option<RequestId>,
     pub activity: Activity,
     pub feed: Feed,
+    pub timeline: Timeline,
+    /// The tour, while it is taken.
+    pub tour: Option<Tour>,
     pub records: Records,
     pub causes: LargestCauses,
     pub groups: CauseGroups,
@@ -204,6 +213,8 @@ impl Model {
             planning: None,
             activity: Activity::default(),
             feed: Feed::default(),
+            timeline: Timeline::new(now),
+            tour: None,
             records: Records::default(),
             causes: LargestCauses::default(),
             groups: CauseGroups::default(),
@@ -258,6 +269,7 @@ impl Model {
             | ScreenId::Activity
             | ScreenId::Object
             | ScreenId::Logs
+            | ScreenId::Timeline
             | ScreenId::Expiry => None,
         }
     }
@@ -270,6 +282,7 @@ impl Model {
             | ScreenId::Activity
             | ScreenId::Object
             | ScreenId::Logs
+            | ScreenId::Timeline
             | ScreenId::Expiry => None,
         }
     }
@@ -291,7 +304,8 @@ impl Model {
             ScreenId::Check(_) => Body::ListAndDetail,
             ScreenId::Plan => Body::Stacked(45),
             ScreenId::Activity => Body::Stacked(40),
-            ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => Body::Whole,
+            ScreenId::Timeline if self.timeline.comparison.is_some() => Body::Stacked(40),
+            ScreenId::Object | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => Body::Whole,
         };
         Layout::of(self.area, body, self.split)
     }

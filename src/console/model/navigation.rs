@@ -12,6 +12,8 @@ pub enum ScreenId {
     Activity,
     Object,
     Logs,
+    /// The session's changes.
+    Timeline,
     Expiry,
 }
 
@@ -25,6 +27,7 @@ impl ScreenId {
             Self::Activity => Scope::Activity,
             Self::Object => Scope::Object,
             Self::Logs => Scope::Logs,
+            Self::Timeline => Scope::Timeline,
             Self::Expiry => Scope::Expiry,
         }
     }

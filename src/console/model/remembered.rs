@@ -61,7 +61,7 @@ impl Model {
             ScreenId::Check(place) => self.checks.get(*place).map(|check| check.name.0),
             ScreenId::Fleet => Some(FLEET),
             ScreenId::Activity => Some(ACTIVITY),
-            ScreenId::Plan | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => None,
+            ScreenId::Plan | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => None,
         };
         let screen = self.navigation.visited().find_map(check).unwrap_or(FLEET);
         let checks = self.checks.iter().map(|check| {

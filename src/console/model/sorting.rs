@@ -127,7 +127,7 @@ impl CheckColumn {
 }
 
 /// Sort rank of a state, most severe first.
-fn rank(state: State) -> u8 {
+pub fn rank(state: State) -> u8 {
     match state {
         State::Error => 0,
         State::Extra => 1,

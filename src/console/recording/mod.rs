@@ -1,8 +1,8 @@
 //! Session recordings: every input of the console, one JSON line each, and replaying them.
 //!
 //! Invariants:
-//! - a recording holds what the model is sent and nothing else: no object of a cluster, no value of a Secret, no text typed
-//!   into a query, no revealed value ([`redact`]);
+//! - a recording holds what the model is sent and nothing else: objects that were looked at, masked; no value of a Secret, no
+//!   text typed into a query, no revealed value ([`redact`]);
 //! - replaying the inputs gives the recorded frames ([`Player`]); each frame's digest is recorded beside them;
 //! - lines are only appended, so that a recording that was cut off is one up to its last whole line.
 //!

@@ -121,7 +121,7 @@ fn a_recorded_session_replays_to_the_same_frames_byte_for_byte() {
     session.draw(80, 24);
     session.draw(60, 20);
     session.console.event(What::Paste("nowhere".to_owned()));
-    session.keys("space : t h e m enter esc ? esc s - v");
+    session.keys("space : t h e m esc ? esc s esc - - home v");
     let ask = session.console.model.object.as_ref().unwrap().ask;
     session.reply(TaskReply::Object { ask, object: Ok(Box::new(fixtures::sheet())) });
     session.keys("down e 1 r");
@@ -169,6 +169,9 @@ fn text_typed_into_a_query_is_not_recorded() {
         .take("secret-Token.42 x".len())
         .collect();
     assert_eq!(typed, "x xx.xxxxx.xxxxxx");
+    assert!(session.frames.last().unwrap().contains("••••••••"));
+    assert!(session.frames.iter().all(|frame| !frame.contains("Token") && !frame.contains("pasted")), "echoed");
+    assert!(session.replayed().1.iter().all(|check| *check == FrameCheck::Same));
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub fn start() -> Start {
         read_only: None,
         fleet: "kubeconfig".to_owned(),
         user: "ann".to_owned(),
+        offers_tour: false,
     }
 }
 

@@ -464,6 +464,8 @@ pub fn all() -> Vec<(&'static str, States)> {
         ("over", over()),
         ("wall", wall()),
         ("frame", frame()),
+        ("timeline", super::timeline::states()),
+        ("tour", super::tour::states()),
     ]
 }
 

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::{accept, data, export, finder, layers, lists, moving, palette, references, repair, writes};
+use super::{
+    accept, bundle, data, export, finder, layers, lists, moving, palette, references, repair, timeline, tour, writes,
+};
 use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
@@ -11,7 +13,7 @@ use crate::console::model::{
     Upper, WORST_FIRST, Zone,
 };
 use crate::console::task::Task;
-use trueup_core::engine::{ObjectRef, State};
+use trueup_core::engine::{ObjectRef, State, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
 
@@ -25,6 +27,13 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
     }
     if model.layer.is_some() {
         return layers::act(model, action);
+    }
+    if action == Action::Back && model.tour.take().is_some() {
+        return Effects::redraw();
+    }
+    model.tour = model.tour.and_then(|tour| tour.after(action));
+    if let Some(why) = timeline::refusal(model, action) {
+        return say(model, &why);
     }
     match action {
         Action::Up => moving::step(model, -1),
@@ -58,6 +67,11 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
             say(model, &text)
         }
         Action::GoActivity => go_activity(model),
+        Action::GoTour => tour::start(model),
+        Action::GoTimeline => go(model, ScreenId::Timeline),
+        Action::StepBack => timeline::step(model, -1),
+        Action::StepForward => timeline::step(model, 1),
+        Action::Compare => timeline::compare(model),
         Action::GoExpiry => go(model, ScreenId::Expiry),
         Action::GoLogs => go(model, ScreenId::Logs).with(Task::ReadLog),
         Action::Wall => {
@@ -108,6 +122,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
         Action::Export => palette::open_export(model),
+        Action::Bundle => bundle::write(model),
         Action::SaveScreen => terminal_request(TerminalRequest::SaveScreen),
         Action::Help => {
             model.layer = Some(Layer::Help { scroll: 0 });
@@ -224,7 +239,7 @@ fn open(model: &mut Model) -> Effects {
             Effects::redraw()
         }
         ScreenId::Object => references::open_selected(model),
-        ScreenId::Activity | ScreenId::Logs => Effects::default(),
+        ScreenId::Activity | ScreenId::Logs | ScreenId::Timeline => Effects::default(),
     }
 }
 
@@ -262,7 +277,12 @@ fn back(model: &mut Model) -> Effects {
     let is_filtered = match model.screen() {
         ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => false,
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => false,
     };
     if finder::close(model, FinderPlace::Screen) {
         return Effects::redraw();
@@ -272,6 +292,9 @@ fn back(model: &mut Model) -> Effects {
     }
     if is_filtered {
         return layers::filter(model, "");
+    }
+    if model.timeline.past.is_some() {
+        return timeline::live(model);
     }
     if model.screen() == ScreenId::Activity && model.activity.opened().is_some() {
         model.activity.upper = Upper::Run;
@@ -313,7 +336,8 @@ fn close(model: &mut Model) -> Effects {
         | ScreenId::Activity
         | ScreenId::Object
         | ScreenId::Logs
-        | ScreenId::Expiry => earlier(model),
+        | ScreenId::Expiry
+        | ScreenId::Timeline => earlier(model),
     }
 }
 
@@ -324,7 +348,12 @@ fn open_filter(model: &mut Model) -> Effects {
     let text = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => {
             return lists::refuse_prompt(model, "nothing to filter here");
         }
     };
@@ -332,22 +361,23 @@ fn open_filter(model: &mut Model) -> Effects {
     Effects::redraw()
 }
 
+/// The object of a cluster that a finding is about. A cloud resource is none, and has no more data than its finding.
+pub fn object_of(subject: &SubjectId) -> Option<(ClusterName, ObjectRef)> {
+    let target = ObjectRef {
+        api_version: subject.api_version.to_owned(),
+        kind: subject.kind.to_owned(),
+        namespace: subject.namespace.clone(),
+        name: subject.name.clone(),
+        uid: None,
+        cloud: None,
+    };
+    (subject.cloud.is_none() && subject.name != "*").then(|| (subject.cluster.clone(), target))
+}
+
 /// The selected row as an object of a cluster.
 pub fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
     match model.screen() {
-        ScreenId::Check(_) => {
-            // A cloud resource is not a cluster object, and has no more data than its finding.
-            let subject = model.subject().filter(|subject| subject.cloud.is_none())?;
-            let target = ObjectRef {
-                api_version: subject.api_version.to_owned(),
-                kind: subject.kind.to_owned(),
-                namespace: subject.namespace.clone(),
-                name: subject.name.clone(),
-                uid: None,
-                cloud: None,
-            };
-            (target.name != "*").then(|| (subject.cluster.clone(), target))
-        }
+        ScreenId::Check(_) => object_of(&*model.subject()?),
         ScreenId::Plan => {
             let action = model.plan.as_ref().and_then(PlanSheet::cursor)?;
             if action.target.cloud.is_some() {
@@ -356,7 +386,7 @@ pub fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
             Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
         }
         ScreenId::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs | ScreenId::Expiry => None,
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => None,
     }
 }
 
@@ -438,7 +468,7 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
         }
         ScreenId::Object => model.object.as_ref().map(|view| view.cluster.clone()),
         ScreenId::Expiry => model.expiry.list.cursor().map(|id| id.subject.cluster.clone()),
-        ScreenId::Activity | ScreenId::Logs => None,
+        ScreenId::Activity | ScreenId::Logs | ScreenId::Timeline => None,
     }
 }
 

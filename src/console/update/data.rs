@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
+use super::timeline;
 use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
-use crate::console::model::{ACCEPTED, Accepted, Arrival, FLEET_DRIFT, FeedLine, FleetFacts, Layer, Model, Paused};
+use crate::console::model::{
+    ACCEPTED, Accepted, Arrival, ChangedThing, FLEET_DRIFT, FeedLine, FleetFacts, Held, Layer, Model, Paused,
+    TimedChange,
+};
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
@@ -20,26 +24,25 @@ use trueup_fleet::live::Update;
 /// Shortest time between alerts: many changes cause one alert.
 const ALERT_AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(60);
 
-/// Applies changes, or keeps them while updates are paused.
+/// Applies changes, or keeps them while updates are paused or a past moment is shown.
 pub fn take(model: &mut Model, update: Update) -> Effects {
-    match &mut model.paused {
-        Some(paused) => {
-            // The shown rows do not change; whether a plan is stale does.
-            if let Some(plan) = &mut model.plan {
-                update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_deref()));
-            }
-            paused.waiting.merge(update);
-            Effects::redraw()
-        }
-        None => apply(model, update),
+    let past = model.timeline.past.as_mut().map(|past| &mut past.waiting);
+    let Some(waiting) = model.paused.as_mut().map(|paused| &mut paused.waiting).or(past) else {
+        return apply(model, update);
+    };
+    // The shown rows do not change; whether a plan is stale does.
+    if let Some(plan) = &mut model.plan {
+        update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_deref()));
     }
+    waiting.merge(update);
+    Effects::redraw()
 }
 
 /// Pauses updates, or resumes them with all changes since.
 pub fn toggle_pause(model: &mut Model) -> Effects {
     match model.paused.take() {
         Some(Paused { waiting, .. }) => {
-            let mut effects = apply(model, waiting);
+            let mut effects = take(model, waiting);
             effects.redraw = true;
             effects
         }
@@ -73,6 +76,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         if cluster.as_ref().is_some_and(needs_login) && !model.fleet.get(&name).is_some_and(needs_login) {
             effects.tasks.push(Task::AskPlugin(name.clone()));
         }
+        note_link(model, &name, cluster.as_ref());
         model.fleet.put(name, cluster, model.now);
     }
     let before = model.feed.recorded();
@@ -98,6 +102,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
 /// Judges again every finding that an acceptance covers or covered.
 pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     let now = model.now;
+    let mut effects = timeline::live(model);
+    effects.redraw = true;
     let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
     let is_marked = |held: &CurrentJudgement| held.judgement.codes.contains(&ACCEPTED);
     let covered = |id: &SubjectId| model.accepted.rule(id, now).is_some();
@@ -107,7 +113,6 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .filter(|(id, held)| is_marked(held) || covered(id))
         .map(|(id, held)| (id.clone(), Arc::new(before.unmarked(id, held))))
         .collect();
-    let mut effects = Effects::redraw();
     let clusters: BTreeSet<ClusterName> = touched.iter().map(|(id, _)| id.cluster.clone()).collect();
     for (id, held) in touched {
         judged(model, id, held, &FirstLists::Complete, &mut effects);
@@ -118,24 +123,30 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     effects
 }
 
-/// Sums up clusters whose link or findings changed: their largest cause, their row in the fleet, and their number of
-/// differences.
+/// Sums up clusters whose link or findings changed: their row in the fleet, and their number of differences now.
 fn sum_up(model: &mut Model, clusters: BTreeSet<ClusterName>) {
+    if clusters.is_empty() {
+        return;
+    }
+    for cluster in &clusters {
+        model.feed.note(cluster, model.now, model.findings.counts_in(cluster).differences());
+    }
+    let all = model.checks.iter().map(|check| model.findings.counts_of(check.name).differences()).sum();
+    model.feed.note(&ClusterName::new(FLEET_DRIFT), model.now, all);
+    show_sums(model, clusters);
+}
+
+/// Shows the counts and the largest cause of clusters in their rows.
+pub fn show_sums(model: &mut Model, clusters: BTreeSet<ClusterName>) {
     let checks: Vec<CheckName> = model.checks.iter().map(|check| check.name).collect();
     let words = model.group_words();
-    let has_changed = !clusters.is_empty();
     for cluster in clusters {
         model.causes.renew(&cluster, &checks, &model.findings, &model.records.edits);
         let counts = model.findings.counts_in(&cluster);
-        model.feed.note(&cluster, model.now, counts.differences());
         let largest = model.causes.get(&cluster);
         let what = largest.map(|largest| largest.sentence(&words)).unwrap_or_default().into();
         let facts = FleetFacts { counts, since: largest.and_then(|largest| largest.since), what };
         model.fleet.sum_up(&cluster, facts, model.now);
-    }
-    if has_changed {
-        let all = checks.iter().map(|check| model.findings.counts_of(*check).differences()).sum();
-        model.feed.note(&ClusterName::new(FLEET_DRIFT), model.now, all);
     }
 }
 
@@ -191,6 +202,7 @@ fn judged(
     model.groups.change(id.domain);
     let arrival = arrival(model, &id, arriving);
     if let Some(record) = model.records.judged(&id, before.as_deref(), &held, arrival, model.now) {
+        note(model, &id, before, Some(held.clone()), &record);
         news(model, record);
     }
     if let Some(plan) = &mut model.plan {
@@ -214,6 +226,7 @@ fn gone(model: &mut Model, subject: &SubjectId, arriving: &FirstLists) -> bool {
     model.groups.change(id.domain);
     let arrival = arrival(model, &id, arriving);
     if let Some(record) = model.records.gone(&id, &held, arrival, model.now) {
+        note(model, &id, Some(held.clone()), None, &record);
         news(model, record);
     }
     if let Some(plan) = &mut model.plan {
@@ -262,6 +275,23 @@ fn news(model: &mut Model, record: Arc<ChangeRecord>) {
     if !is_unknown(&record.change) || model.fleet.get(&record.cluster).is_some_and(is_live) {
         model.feed.push(record);
     }
+}
+
+/// Adds a change of a finding to the timeline.
+fn note(model: &mut Model, subject: &Arc<SubjectId>, before: Held, after: Held, record: &Arc<ChangeRecord>) {
+    let what = ChangedThing::Finding { subject: subject.clone(), before, after };
+    model.timeline.push(TimedChange { at: model.now, what, record: Some(record.clone()) });
+}
+
+/// Adds a change of a connection to the timeline. Connecting for the first time is none.
+fn note_link(model: &mut Model, name: &ClusterName, cluster: Option<&Cluster>) {
+    let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
+    let Some((before, after)) = model.fleet.get(name).zip(cluster) else { return };
+    if is_arriving(&before.link) || std::mem::discriminant(&before.link) == std::mem::discriminant(&after.link) {
+        return;
+    }
+    let what = ChangedThing::Link { before: Arc::new(before.clone()), after: Arc::new(after.clone()) };
+    model.timeline.push(TimedChange { at: model.now, what, record: None });
 }
 
 /// Alerts the user if one of the latest news is a worse verdict, at most once per interval.

@@ -23,6 +23,7 @@ pub fn copy(model: &mut Model) -> Effects {
         ScreenId::Plan => model.plan.as_ref().map(|sheet| line(sheet.plan.id.clone())),
         ScreenId::Activity => model.activity.cursor().map(|row| line(row.entry.plan.clone())),
         ScreenId::Object | ScreenId::Logs => Some(view::text_of(model)),
+        ScreenId::Timeline => None,
         ScreenId::Expiry => model.expiry.list.cursor().map(|id| line(id.subject.to_string())),
     };
     copied(model, text)
@@ -56,7 +57,7 @@ pub fn copy_command(model: &mut Model) -> Effects {
         ScreenId::Activity => model.activity.cursor().map(|row| {
             ShellCommand::new("trueup history show").operand(trueup_core::engine::short_id(&row.entry.plan)).line()
         }),
-        ScreenId::Logs | ScreenId::Expiry => None,
+        ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => None,
     };
     copied(model, text)
 }
@@ -130,7 +131,7 @@ fn as_markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a C
     Printable::lines(&lines.join("\n")).ended()
 }
 
-fn as_csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> Printable {
+pub fn as_csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> Printable {
     let cells = |(id, held): (&SubjectId, &CurrentJudgement)| {
         [
             held.judgement.state.as_str().to_owned(),

@@ -161,7 +161,12 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
                 check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {}
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => {}
     }
     Effects::redraw()
 }
@@ -180,6 +185,7 @@ fn typed(model: &mut Model) -> Effects {
         | ScreenId::Activity
         | ScreenId::Object
         | ScreenId::Logs
+        | ScreenId::Timeline
         | ScreenId::Expiry => model.check().and_then(|check| check.filter_problem.as_ref()),
     };
     let problem = problem.map(ToString::to_string);
@@ -272,7 +278,8 @@ fn complete(model: &mut Model) -> Effects {
         | ScreenId::Activity
         | ScreenId::Object
         | ScreenId::Logs
-        | ScreenId::Expiry => None,
+        | ScreenId::Expiry
+        | ScreenId::Timeline => None,
     };
     let mut known = place.and_then(|place| model.checks.get(place)).map(CheckSheet::known).unwrap_or_default();
     known.clusters = model.fleet.clusters().map(|cluster| cluster.name.as_str()).collect();

@@ -178,9 +178,12 @@ pub fn open_save_view(model: &mut Model) -> Effects {
             model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::SaveView, "Save this filter as view:", "")));
             Effects::redraw()
         }
-        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {
-            refuse_prompt(model, "no list to save as a view")
-        }
+        ScreenId::Plan
+        | ScreenId::Activity
+        | ScreenId::Object
+        | ScreenId::Logs
+        | ScreenId::Expiry
+        | ScreenId::Timeline => refuse_prompt(model, "no list to save as a view"),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod accept;
 mod act;
+mod bundle;
 mod data;
 mod export;
 mod finder;
@@ -16,6 +17,8 @@ mod palette;
 mod references;
 mod repair;
 mod replies;
+mod timeline;
+mod tour;
 mod writes;
 
 use super::effect::Effects;

@@ -1,6 +1,6 @@
 //! Cursor, scrolling, panes and marks.
 
-use super::references;
+use super::{references, timeline};
 use crate::console::effect::Effects;
 use crate::console::model::{Model, Pane, ScreenId};
 use crate::console::view;
@@ -34,7 +34,7 @@ macro_rules! with_list {
                 let ($list, $rows) = (&mut $model.expiry.list, &$model.expiry.order);
                 $does;
             }
-            ScreenId::Object | ScreenId::Logs => {}
+            ScreenId::Object | ScreenId::Logs | ScreenId::Timeline => {}
         }
     };
 }
@@ -42,6 +42,9 @@ macro_rules! with_list {
 pub fn step(model: &mut Model, by: isize) -> Effects {
     if references::has_cursor(model) {
         return references::step(model, by);
+    }
+    if model.screen() == ScreenId::Timeline {
+        return timeline::step(model, by);
     }
     if scrolls(model) {
         return scroll(model, by);
@@ -93,7 +96,7 @@ pub fn pane(model: &mut Model, pane: Pane) -> Effects {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
         }
-        ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => {}
+        ScreenId::Activity | ScreenId::Object | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => {}
     }
     Effects::redraw()
 }
@@ -135,7 +138,7 @@ pub fn scrolls(model: &Model) -> bool {
     match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
         ScreenId::Fleet | ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
-        ScreenId::Activity | ScreenId::Expiry => false,
+        ScreenId::Activity | ScreenId::Expiry | ScreenId::Timeline => false,
     }
 }
 
@@ -149,7 +152,8 @@ fn scroll_of(model: &mut Model) -> &mut usize {
             | ScreenId::Activity
             | ScreenId::Object
             | ScreenId::Logs
-            | ScreenId::Expiry,
+            | ScreenId::Expiry
+            | ScreenId::Timeline,
             _,
         ) => &mut model.scroll,
     }

@@ -35,7 +35,9 @@ pub fn reconcile(model: &mut Model) -> Effects {
         ScreenId::Fleet => PlanTarget::Subjects(subjects_of_clusters(model)),
         ScreenId::Plan => return refresh(model),
         ScreenId::Activity => return plan_rest(model),
-        ScreenId::Object | ScreenId::Logs | ScreenId::Expiry => return say(model, "no finding selected"),
+        ScreenId::Object | ScreenId::Logs | ScreenId::Expiry | ScreenId::Timeline => {
+            return say(model, "no finding selected");
+        }
     };
     if matches!(&wanted, PlanTarget::Subjects(subjects) if subjects.is_empty()) {
         return say(model, "no finding to plan for");

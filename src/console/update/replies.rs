@@ -1,6 +1,6 @@
 //! Replies of the services.
 
-use super::{data, layers, palette};
+use super::{data, layers, palette, tour};
 use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, ScreenId, Standing};
 use crate::console::settings::{ModelSettings, SettingsReload};
@@ -105,6 +105,7 @@ fn apply_settings(model: &mut Model, settings: ModelSettings) -> Effects {
         model.recall(remembered);
     }
     notices.into_iter().for_each(|message| model.toasts.error(message, model.now));
+    tour::offer(model);
     effects
 }
 
@@ -176,7 +177,14 @@ fn saved(model: &mut Model, file: &SavedFile, path: Result<String, String>) {
         (Ok(path), SavedFile::Plan { .. }) => {
             model.toasts.info(format!("wrote {path}; apply: trueup apply {path}"), model.now);
         }
-        (Ok(path), SavedFile::ScreenText | SavedFile::ScreenSvg | SavedFile::ViewMarkdown | SavedFile::ViewCsv) => {
+        (
+            Ok(path),
+            SavedFile::ScreenText
+            | SavedFile::ScreenSvg
+            | SavedFile::ViewMarkdown
+            | SavedFile::ViewCsv
+            | SavedFile::Bundle,
+        ) => {
             model.toasts.info(format!("wrote {path}"), model.now);
         }
         (Err(why), _) => model.toasts.error(format!("cannot write file: {why}"), model.now),

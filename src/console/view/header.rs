@@ -224,6 +224,7 @@ fn right(model: &Model, width: u16, painter: &mut Painter<'_>) -> Line {
     }
     parts.push(match model.read_only() {
         Some(_) => ("read-only".to_owned(), Role::ReadOnly),
+        None if model.timeline.past.is_some() => ("writes off".to_owned(), Role::ReadOnly),
         None => ("writes on".to_owned(), Role::Muted),
     });
     parts.push(match (&model.plan, model.planning) {

@@ -7,9 +7,10 @@ use ratatui::layout::Rect;
 
 use super::approval;
 use super::paint::Painter;
+use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Fits, Layer, Model, ObjectTab, UndoOffer};
+use crate::console::model::{Fits, Layer, Model, ObjectTab, Tour, TourStep, UndoOffer};
 use crate::console::theme::Role;
 use trueup_core::world::ClusterName;
 
@@ -22,12 +23,18 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     if model.is_searching() {
         return;
     }
+    if let (Some(tour), None) = (&model.tour, &model.layer) {
+        return tour_line(model, tour, area, painter);
+    }
     let scope = model.scope();
     let bound = |(action, word)| {
         let key = model.keys.keys(scope, action).into_iter().next()?;
         Some((action, key, word))
     };
-    let mut hints: Vec<(Action, String, &'static str)> = hinted(model).into_iter().filter_map(bound).collect();
+    let mut hints: Vec<(Action, String, &'static str)> = {
+        let works = |(action, _): &(Action, &str)| !model.timeline.refuses(*action);
+        hinted(model).into_iter().filter(works).filter_map(bound).collect()
+    };
     let width = |(_, key, word): &(Action, String, &str)| painter.width(key) + 1 + painter.width(word) + GAP;
     let space = usize::from(area.width.saturating_sub(1)) + GAP;
     while hints.iter().map(width).sum::<usize>() > space {
@@ -43,6 +50,19 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         painter.hit(Rect { x: begin, width: x.saturating_sub(begin), ..area }, Hit::Hint(action));
         x += 2;
     }
+}
+
+/// `Tour 2 of 6 · press 1 to open the first check      esc: end`
+fn tour_line(model: &Model, tour: &Tour, area: Rect, painter: &mut Painter<'_>) {
+    let (number, all) = tour.place();
+    let TourStep { action, scope, text } = tour.step();
+    let key = model.keys.key_name(scope, action);
+    let end = format!("{}: end ", model.screen_key(Action::Back));
+    let start = painter.line_right(area.right(), area.y, area.width, &Line::of(end, Role::HintText));
+    let line = Line::of(format!("Tour {number} of {all} {} press ", painter.glyphs().separator), Role::Title)
+        .and(key, Role::HintKey)
+        .and(format!(" {text}"), Role::Text);
+    painter.line(area.x + 1, area.y, start.saturating_sub(area.x + 2), &line);
 }
 
 /// How soon a hint is left out without space: the highest first.
@@ -105,6 +125,7 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Plan => plan(model),
         Scope::Activity => activity(model),
         Scope::Object => object(model),
+        Scope::Timeline => timeline(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
         Scope::Logs => {
             [vec![Action::Down, Action::Up], searching(model), vec![Action::OpenPager, Action::Back]].concat()
@@ -121,6 +142,15 @@ fn on_screen(model: &Model) -> Vec<Action> {
         | Scope::Wall
         | Scope::Global => Vec::new(),
     }
+}
+
+fn timeline(model: &Model) -> Vec<Action> {
+    let mut actions = Vec::new();
+    if !model.timeline.is_empty() {
+        actions.extend([Action::StepBack, Action::StepForward, Action::Compare]);
+    }
+    actions.extend([Action::Back, Action::GoFleet, Action::Help]);
+    actions
 }
 
 fn object(model: &Model) -> Vec<Action> {

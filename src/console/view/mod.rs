@@ -36,6 +36,7 @@ mod references;
 mod rows;
 mod states;
 mod text;
+mod timeline;
 mod wall;
 
 use jiff::Timestamp;
@@ -106,7 +107,10 @@ pub fn view(model: &Model, appearance: &Appearance, area: Rect, buffer: &mut Buf
     };
     if layout.header.height > 0 {
         header::draw(model, layout.header, &mut painter);
-        frame::tabs(model, layout.tabs, &mut painter);
+        match model.timeline.past_moment() {
+            Some(moment) => timeline::past(model, moment, layout.tabs, &mut painter),
+            None => frame::tabs(model, layout.tabs, &mut painter),
+        }
     }
     body(model, &layout, &mut painter);
     hints::draw(model, layout.hints, &mut painter);
@@ -131,6 +135,7 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         ScreenId::Object => object::draw(model, layout.main, painter),
         ScreenId::Logs => object::draw_log(model, layout.main, painter),
         ScreenId::Expiry => expiry::draw(model, layout.main, painter),
+        ScreenId::Timeline => timeline::draw(model, layout, painter),
     }
 }
 
@@ -211,7 +216,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
-        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry => Vec::new(),
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry | ScreenId::Timeline => Vec::new(),
     }
 }
 

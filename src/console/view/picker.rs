@@ -91,16 +91,16 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     painter.hit(area, Hit::Layer);
     painter.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }, &question, 0);
     let line = area.bottom().saturating_sub(2);
-    let typed = Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 };
-    let typed = match prompt.what {
-        PromptWhat::Filter => beside_count(model, typed, painter),
+    let field = Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 };
+    let field = match prompt.what {
+        PromptWhat::Filter => beside_count(model, field, painter),
         PromptWhat::AcceptReason(_)
         | PromptWhat::AcceptUntil { .. }
         | PromptWhat::Form { .. }
         | PromptWhat::SaveView
-        | PromptWhat::Quit => typed,
+        | PromptWhat::Quit => field,
     };
-    input(typed, label, &shown_input(model, prompt, painter), prompt.input.visual_cursor(), painter);
+    input(field, label, &shown_input(model, prompt, painter), prompt.input.visual_cursor(), painter);
     let below = match (&prompt.problem, &prompt.what) {
         (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
         (None, PromptWhat::Filter) => filter_help(model, painter),

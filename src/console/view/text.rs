@@ -23,6 +23,12 @@ impl Line {
         self
     }
 
+    /// The same line with another after it.
+    pub fn joined(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     pub fn plain(&self) -> String {
         self.0.iter().map(|(text, _)| text.as_str()).collect()
     }

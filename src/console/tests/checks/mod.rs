@@ -32,6 +32,7 @@ impl Console {
             read_only: None,
             fleet: "a folder".to_owned(),
             user: "ann".to_owned(),
+            offers_tour: false,
         };
         let findings = judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let members = world.view(given.now()).clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
