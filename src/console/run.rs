@@ -5,8 +5,6 @@
 //! - all ready events are handled before drawing: input is drawn at once, data at most sixty times a second;
 //! - there is no tick: without events, only the next age label and the model's deadline wake the loop.
 
-#![expect(clippy::disallowed_methods, reason = "the loop passes the time to the pure update")]
-
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 

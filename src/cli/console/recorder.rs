@@ -53,9 +53,10 @@ impl RecordingFile {
     pub fn create(path: &Path) -> Result<Self, CliError> {
         let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let file = created.map_err(|error| {
-            let advice = match error.kind() {
-                io::ErrorKind::AlreadyExists => "name another file; recordings are not replaced",
-                _ => "name a file that you can create",
+            let advice = if error.kind() == io::ErrorKind::AlreadyExists {
+                "name another file; recordings are not replaced"
+            } else {
+                "name a file that you can create"
             };
             CliError::failed("--record", format!("{}: {error}", path.display()), advice)
         })?;

@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Digest {
 #[cfg(test)]
 mod tests {
     use ratatui::layout::{Position, Rect};
-    use ratatui::style::{Color, Style};
+    use ratatui::style::{Modifier, Style};
 
     use super::*;
 
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(Digest::of(&buffer("ab", Style::new(), 4), Cursor::Hidden), plain);
         for (case, other, cursor) in [
             ("text", buffer("ac", Style::new(), 4), Cursor::Hidden),
-            ("colour", buffer("ab", Style::new().fg(Color::Red), 4), Cursor::Hidden),
+            ("style", buffer("ab", Style::new().add_modifier(Modifier::BOLD), 4), Cursor::Hidden),
             ("size", buffer("ab", Style::new(), 5), Cursor::Hidden),
             ("cursor", buffer("ab", Style::new(), 4), Cursor::At(Position { x: 1, y: 0 })),
         ] {

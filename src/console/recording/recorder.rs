@@ -89,7 +89,7 @@ impl Recorder {
         self.put(&Line::Frame(FrameMark { at: model.now, digest }));
     }
 
-    fn put<'e>(&mut self, line: &Line<&'e Event>) {
+    fn put(&mut self, line: &Line<&Event>) {
         self.0.put(Piece::Line(bytes(line)));
     }
 }

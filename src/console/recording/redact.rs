@@ -4,7 +4,7 @@
 //! - text typed or pasted into a query of a check, which may be a token, is recorded as as many other characters;
 //! - values that a user revealed are recorded as other characters, and frames that may show them have no digest.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::console::event::{Event, What};
 use crate::console::model::{Layer, Model, Prompt, PromptWhat, ScreenId};
@@ -40,12 +40,9 @@ fn takes_secrets(model: &Model) -> bool {
 }
 
 fn without_letter(key: KeyEvent) -> KeyEvent {
-    match key.code {
-        KeyCode::Char(letter) if key.modifiers.is_empty() || key.modifiers == crossterm::event::KeyModifiers::SHIFT => {
-            KeyEvent { code: KeyCode::Char(other(letter)), ..key }
-        }
-        _ => key,
-    }
+    let is_typed = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+    let KeyCode::Char(letter) = key.code else { return key };
+    if is_typed { KeyEvent { code: KeyCode::Char(other(letter)), ..key } } else { key }
 }
 
 fn without_letters(text: &str) -> String {
