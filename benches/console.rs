@@ -184,6 +184,7 @@ fn keystrokes(rows: &[Row], order: &mut Rows) {
                 let row = &rows[*id as usize];
                 let fields = Fields {
                     state: Some(row.state),
+                    also: &[],
                     domain: "hosted-oidc",
                     cluster: &row.cluster,
                     class: "prod",

@@ -128,7 +128,8 @@ impl Bench {
         };
         let check = HostedOidc::default();
         let checks = vec![(check.name(), check.description())];
-        let start = Start { checks, read_only: None, fleet: "bench".to_owned(), user: "bench".to_owned() };
+        let start =
+            Start { checks, offers_tour: false, read_only: None, fleet: "bench".to_owned(), user: "bench".to_owned() };
         bench.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))));
         bench
     }

@@ -3,6 +3,7 @@
 //! `cargo run --example record_screens` writes `docs/screens/*.svg` and `*.txt`. Keys are pressed as by a user; tasks are
 //! executed here by the same functions, and nothing is sent.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,7 +100,13 @@ impl Recorder {
         let mut recorder =
             Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), appearance, live, now };
         let checks = recorder.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
-        let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
+        let start = Start {
+            checks,
+            offers_tour: false,
+            read_only: None,
+            fleet: "demo".to_owned(),
+            user: "kubeadmin".to_owned(),
+        };
         recorder.reply(TaskReply::Started(Box::new(start)));
         recorder.reply(TaskReply::Settings(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
         let findings = recorder.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
@@ -164,7 +171,8 @@ impl Recorder {
                 self.reply(TaskReply::Explained { ask, detail });
             }
             Task::Plan { ask, wanted } => {
-                let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new() });
+                let created = BTreeMap::new();
+                let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new(), created });
                 self.reply(TaskReply::Planned { ask, plan: Ok(plan) });
             }
             Task::Apply(approval) => {
@@ -178,6 +186,9 @@ impl Recorder {
             | Task::DryRun { .. }
             | Task::Stop
             | Task::ReadObject { .. }
+            | Task::ReadReferences { .. }
+            | Task::ReadOperatorLog { .. }
+            | Task::WriteBundle(_)
             | Task::Answer { .. }
             | Task::FleetTable { .. }
             | Task::AskPlugin(_)

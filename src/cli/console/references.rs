@@ -112,7 +112,7 @@ impl From<Metadata> for ObjectMetadata {
                 None => managers.push(FieldManager { name: manager, at: time }),
             }
         }
-        managers.sort_by(|one, other| other.at.cmp(&one.at));
+        managers.sort_by_key(|manager| std::cmp::Reverse(manager.at));
         let owners = owner_references.into_iter().map(|owner| format!("{} {}", owner.kind, owner.name)).collect();
         Self { owners, finalizers, managers }
     }

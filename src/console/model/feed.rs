@@ -96,10 +96,21 @@ impl FeedLine {
     }
 }
 
-/// What the changes of one entry have in common; nothing for a link, which is an entry of its own.
-fn kind_of(change: &RecordedChange) -> Option<(CheckName, [Option<RecordedVerdict>; 2], Option<&ObjectEdit>)> {
+/// What the changes of one entry have in common.
+#[derive(PartialEq)]
+struct ChangeKind<'c> {
+    check: CheckName,
+    from: Option<RecordedVerdict>,
+    to: Option<RecordedVerdict>,
+    edit: Option<&'c ObjectEdit>,
+}
+
+/// The kind of a change; nothing for a link, which is an entry of its own.
+fn kind_of(change: &RecordedChange) -> Option<ChangeKind<'_>> {
     match change {
-        RecordedChange::Finding { subject, from, to, edit } => Some((subject.domain, [*from, *to], edit.as_deref())),
+        RecordedChange::Finding { subject, from, to, edit } => {
+            Some(ChangeKind { check: subject.domain, from: *from, to: *to, edit: edit.as_deref() })
+        }
         RecordedChange::Link { .. } => None,
     }
 }

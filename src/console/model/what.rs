@@ -167,7 +167,8 @@ mod tests {
     fn a_cluster_is_summed_up_by_its_worst_and_largest_cause() {
         use State::{Drift, Error, Extra, Match};
         let single = |name, state| case(name, state, Began::NotKnown);
-        let cases: [(&str, Vec<Case>, Option<(&str, Option<Timestamp>)>); 6] = [
+        type Expected = Option<(&'static str, Option<Timestamp>)>;
+        let cases: [(&str, Vec<Case>, Expected); 6] = [
             ("all is well", vec![single("x", Match)], None),
             (
                 "one finding, since its event",

@@ -1,7 +1,7 @@
 //! The detail: its difference, search in texts, references, the log of an operator, and what is never shown.
 
 use super::fixtures;
-use crate::console::model::{DiffMode, ObjectTab, Pane, ScreenId};
+use crate::console::model::{DiffMode, Loaded, ObjectTab, Pane, ScreenId};
 use crate::console::task::{OperatorLog, TaskReply};
 use crate::console::testing::TestConsole;
 use crate::console::theme::GlyphSet;
@@ -18,10 +18,8 @@ fn referenced() -> TestConsole {
     let mut stage = opened();
     stage.keys("o");
     let subject = stage.model.detail.subject.clone().expect("the cursor is on a finding");
-    let ask = match &stage.model.object.as_ref().expect("the object screen is open").references {
-        crate::console::model::Loaded::Asked(ask) => *ask,
-        other => panic!("the references are not asked for: {other:?}"),
-    };
+    let references = &stage.model.object.as_ref().expect("the object screen is open").references;
+    let Loaded::Asked(ask) = *references else { panic!("the references are not asked for: {references:?}") };
     stage.reply(TaskReply::References { ask, sheet: Ok(Box::new(fixtures::references(&subject))) });
     stage
 }
@@ -108,10 +106,8 @@ fn the_log_of_an_operator_is_asked_for_by_finding() {
     let mut stage = opened();
     stage.keys("O");
     assert_eq!(stage.take_tasks(), ["operator log of ext-auth-ca-old"]);
-    let ask = match &stage.model.object.as_ref().expect("the object screen is open").log {
-        crate::console::model::Loaded::Asked(ask) => *ask,
-        other => panic!("the log is not asked for: {other:?}"),
-    };
+    let log = &stage.model.object.as_ref().expect("the object screen is open").log;
+    let Loaded::Asked(ask) = *log else { panic!("the log is not asked for: {log:?}") };
     let lines = vec!["2026-11-16T09:58:00Z sync of ext-auth-ca-old failed".to_owned()];
     let log = OperatorLog { title: "mgmt-eu Pod hypershift/operator-1-2, last 1 lines".to_owned(), lines };
     stage.reply(TaskReply::OperatorLog { ask, log: Ok(Box::new(log)) });

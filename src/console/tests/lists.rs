@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratatui::style::Modifier;
 
 use super::fixtures;
-use crate::console::model::{CheckColumn, Layer, ScreenId};
+use crate::console::model::{CheckColumn, ScreenId};
 use crate::console::testing::TestConsole;
 use crate::console::theme::Theme;
 use crate::console::view::check_columns_shown;
@@ -195,7 +195,7 @@ fn a_theme_is_tried_out_while_it_is_picked() {
     assert_eq!(stage.model.theme, before);
     stage.keys("T down enter");
     assert_eq!(stage.model.theme, tried);
-    assert!(matches!(stage.model.layer, None::<Layer>));
+    assert!(stage.model.layer.is_none());
 }
 
 #[test]

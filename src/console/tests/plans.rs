@@ -105,7 +105,8 @@ fn esc_keeps_the_plan_and_x_asks_before_ticks_or_dry_runs_are_lost() {
     assert_eq!(stage.keys("gp").model.screen(), ScreenId::Plan);
     stage.keys("x");
     assert!(stage.model.plan.is_none() && stage.model.layer.is_none(), "nothing was changed: nothing is asked");
-    let changes: [(&str, &dyn Fn(&mut TestConsole)); 2] = [
+    type Act<'a> = &'a dyn Fn(&mut TestConsole);
+    let changes: [(&str, Act<'_>); 2] = [
         ("a tick", &|stage| {
             stage.keys("space");
         }),

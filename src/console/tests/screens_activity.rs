@@ -72,20 +72,8 @@ fn every_end(stage: &mut TestConsole) {
     stage.later(Duration::from_secs(7));
 }
 
-pub fn activity() -> States {
-    let reported = |halted, end: ActionResult| {
-        move |stage: &mut TestConsole| {
-            let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
-            let unreferenced_at = Some(stage.model.now);
-            let plan = "sha256:5f21c9aa".to_owned();
-            let report = Report { plan, halted, ends: ends.into(), unreferenced_at, ..Report::default() };
-            stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) });
-            stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
-        }
-    };
-    let stopped = ActionResult::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
-    let gated =
-        ActionResult::Skipped { class: Skip::Gate, why: "not-complete: the list is older than 60 s".to_owned() };
+/// The screen without a run.
+fn journal() -> States {
     vec![
         (
             "nothing was ever applied",
@@ -119,6 +107,31 @@ pub fn activity() -> States {
                     .keys("j enter");
             }),
         ),
+    ]
+}
+
+pub fn activity() -> States {
+    let mut states = journal();
+    states.extend(runs());
+    states
+}
+
+/// The screen with a run at each stage, and at each end.
+fn runs() -> States {
+    let reported = |halted, end: ActionResult| {
+        move |stage: &mut TestConsole| {
+            let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
+            let unreferenced_at = Some(stage.model.now);
+            let plan = "sha256:5f21c9aa".to_owned();
+            let report = Report { plan, halted, ends: ends.into(), unreferenced_at, ..Report::default() };
+            stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) });
+            stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
+        }
+    };
+    let stopped = ActionResult::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
+    let gated =
+        ActionResult::Skipped { class: Skip::Gate, why: "not-complete: the list is older than 60 s".to_owned() };
+    vec![
         ("every stage", running(every_stage)),
         ("what takes its time", running(every_wait)),
         (

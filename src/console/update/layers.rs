@@ -73,10 +73,10 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
             }
             Effects::redraw()
         }
-        Some(Layer::Picker(Picker { choice: Choice::Letters(_), .. })) => match key.code {
-            KeyCode::Char(letter) => palette::choose_letter(model, letter),
-            _ => Effects::default(),
-        },
+        Some(Layer::Picker(Picker { choice: Choice::Letters(_), .. })) => {
+            let KeyCode::Char(letter) = key.code else { return Effects::default() };
+            palette::choose_letter(model, letter)
+        }
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
             keys::edit(&mut picker.input, key);
             picker.find(palette::score);

@@ -42,9 +42,10 @@ pub fn open_sort(model: &mut Model) -> Effects {
     let mut items = Vec::new();
     let mut letters = Vec::new();
     for column in view::check_columns_shown(model) {
-        let label = match column {
-            CheckColumn::State => "state, worst first".to_owned(),
-            other => other.title(&check.description).to_lowercase(),
+        let label = if column == CheckColumn::State {
+            "state, worst first".to_owned()
+        } else {
+            column.title(&check.description).to_lowercase()
         };
         let note = match sorted {
             Some((by, Direction::Ascending)) if by == column => "ascending",

@@ -56,7 +56,12 @@ pub fn flatten(tree: &Value) -> Vec<Leaf> {
                     Value::Object(content) if key == DATA && is_free(content, fields) => {
                         content.iter().for_each(|(key, value)| branch(key, value, &mut leaves));
                     }
-                    value => branch(key, value, &mut leaves),
+                    Value::Object(_)
+                    | Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Array(_) => branch(key, value, &mut leaves),
                 }
             }
         }
@@ -107,7 +112,9 @@ fn string(path: &str, text: &str, leaves: &mut Vec<Leaf>) {
         let mut inner = Vec::new();
         match &tree {
             Value::Object(fields) => fields.iter().for_each(|(key, value)| branch(key, value, &mut inner)),
-            other => branch("", other, &mut inner),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                branch("", &tree, &mut inner);
+            }
         }
         leaves.extend(inner.into_iter().map(|leaf| Leaf { path: format!("{root}{}", leaf.path), ..leaf }));
         // The same JSON may be written in other bytes, and operators compare bytes.

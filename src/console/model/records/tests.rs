@@ -45,7 +45,8 @@ fn recorded(states: &[(State, Arrival)]) -> Vec<String> {
 fn changes_are_recorded_and_first_listings_are_not() {
     use Arrival::{Arriving, Settled};
     use State::{Drift, Extra, Match, Unknown};
-    let cases: [(&str, &[(State, Arrival)], &[&str]); 8] = [
+    type Case<'a> = (&'a str, &'a [(State, Arrival)], &'a [&'a str]);
+    let cases: [Case<'_>; 8] = [
         ("the first listing", &[(Extra, Arriving)], &[]),
         ("known piece by piece", &[(Unknown, Arriving), (Extra, Arriving)], &[]),
         ("the rest of the list came later", &[(Unknown, Arriving), (Extra, Settled)], &[]),

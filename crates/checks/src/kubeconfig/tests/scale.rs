@@ -62,7 +62,8 @@ fn one_change_of_a_cluster_touches_the_same_owners_in_every_fleet() {
     };
     let own = || "kubeconfig/local/Context/_/m3".to_owned();
     let elsewhere = || "kubeconfig/m5/Secret/team-a/m5-kubeconfig".to_owned();
-    let cases: [(&str, &dyn Fn(&World) -> Change, Vec<&str>, Vec<String>); 4] = [
+    type MakeChange<'a> = &'a dyn Fn(&World) -> Change;
+    let cases: [(&str, MakeChange<'_>, Vec<&str>, Vec<String>); 4] = [
         ("link", &|_| Change::Link { cluster: m3(), standing: Standing::Changed }, vec![], vec![own()]),
         ("cluster", &|_| Change::Cluster(m3()), vec!["m3"], vec![own()]),
         ("where it is", &anchor, vec!["m3"], vec!["kubeconfig/m3/Secret/team-a/m3-eks-connection".to_owned()]),

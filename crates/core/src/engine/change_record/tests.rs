@@ -9,7 +9,8 @@ fn states(links: &[LinkState]) -> Vec<(LinkState, LinkState)> {
 #[test]
 fn a_link_that_stays_otherwise_is_a_change_and_the_first_is_none() {
     use LinkState::{Connecting, Down, Idle, Live, Partial, Retrying};
-    let cases: [(&str, &[LinkState], &[(LinkState, LinkState)]); 6] = [
+    type Case<'a> = (&'a str, &'a [LinkState], &'a [(LinkState, LinkState)]);
+    let cases: [Case<'_>; 6] = [
         ("first connection", &[Idle, Connecting, Live], &[]),
         ("first connection fails", &[Connecting, Retrying], &[]),
         ("still live", &[Live, Live], &[]),

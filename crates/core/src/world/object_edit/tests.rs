@@ -81,10 +81,21 @@ fn edits(deltas: Vec<Delta>) -> Vec<String> {
     all.into_iter().map(line).collect()
 }
 
+fn auth(providers: &[&str], kind: &str) -> Value {
+    json!({ "providers": providers, "type": kind })
+}
+
+fn first() -> Value {
+    object("x", 1, auth(&["a", "b", "c"], "OIDC"), json!([writer("cli", 10)]))
+}
+
+/// The first listing, and one change of its object.
+fn edited(spec: Value, managers: Value) -> Vec<Delta> {
+    vec![listed(&[first()], 1), changed(&[object("x", 2, spec, managers)], &[], 2)]
+}
+
 #[test]
 fn an_edit_names_field_values_time_and_field_manager() {
-    let auth = |providers: &[&str], kind: &str| json!({ "providers": providers, "type": kind });
-    let first = || object("x", 1, auth(&["a", "b", "c"], "OIDC"), json!([writer("cli", 10)]));
     let status = json!({
         "manager": "operator", "subresource": "status", "time": time(30).to_string(), "fieldsV1": { "f:status": {} },
     });
@@ -92,10 +103,7 @@ fn an_edit_names_field_values_time_and_field_manager() {
         ("the first listing", vec![listed(&[first()], 1)], &[]),
         (
             "fewer providers",
-            vec![
-                listed(&[first()], 1),
-                changed(&[object("x", 2, auth(&["a"], "OIDC"), json!([writer("cli", 20), status]))], &[], 2),
-            ],
+            edited(auth(&["a"], "OIDC"), json!([writer("cli", 20), status])),
             &["x providers 3 → 1 at 20 by cli"],
         ),
         (
@@ -108,50 +116,24 @@ fn an_edit_names_field_values_time_and_field_manager() {
         ),
         (
             "as many, others",
-            vec![
-                listed(&[first()], 1),
-                changed(&[object("x", 2, auth(&["a", "b", "d"], "OIDC"), json!([writer("cli", 20)]))], &[], 2),
-            ],
+            edited(auth(&["a", "b", "d"], "OIDC"), json!([writer("cli", 20)])),
             &["x providers edited at 20 by cli"],
         ),
         (
             "a field that is removed has no owner: the latest writer removed it",
-            vec![
-                listed(&[first()], 1),
-                changed(
-                    &[object(
-                        "x",
-                        2,
-                        json!({ "type": "OIDC" }),
-                        json!([{ "manager": "cli", "time": time(25).to_string(), "fieldsV1": {"f:spec":{"f:auth":{"f:type":{}}}} }]),
-                    )],
-                    &[],
-                    2,
-                ),
-            ],
+            edited(
+                json!({ "type": "OIDC" }),
+                json!([{ "manager": "cli", "time": time(25).to_string(), "fieldsV1": {"f:spec":{"f:auth":{"f:type":{}}}} }]),
+            ),
             &["x providers 3 → unset at 25 by cli"],
         ),
         (
             "nobody says who wrote",
-            vec![
-                listed(&[first()], 1),
-                changed(&[object("x", 2, auth(&["a"], "OIDC"), json!([writer("cli", 10)]))], &[], 2),
-            ],
+            edited(auth(&["a"], "OIDC"), json!([writer("cli", 10)])),
             &["x providers 3 → 1 at 99 by -"],
         ),
-        (
-            "no managedFields",
-            vec![listed(&[first()], 1), changed(&[object("x", 2, auth(&["a"], "OIDC"), Value::Null)], &[], 2)],
-            &["x providers 3 → 1 at 99 by -"],
-        ),
-        (
-            "another field",
-            vec![
-                listed(&[first()], 1),
-                changed(&[object("x", 2, auth(&["a", "b", "c"], "OIDC"), json!([writer("cli", 20)]))], &[], 2),
-            ],
-            &[],
-        ),
+        ("no managedFields", edited(auth(&["a"], "OIDC"), Value::Null), &["x providers 3 → 1 at 99 by -"]),
+        ("another field", edited(auth(&["a", "b", "c"], "OIDC"), json!([writer("cli", 20)])), &[]),
         (
             "created and deleted",
             vec![

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use trueup_checks::judgements::Judgements;
-use trueup_checks::{Cell, Check, Panel, Pass, Probe, RuledSubject, Touched};
+use trueup_checks::{Cell, Check, Outline, Panel, Pass, Probe, Relations, RuledSubject, Touched, Workload};
 use trueup_core::engine::testing::{DOMAIN, cluster, delete, finding, given, now, secrets_of, subject};
 use trueup_core::engine::{
     AcceptRule, AccessAnswer, ApplyRequest, BackupCheck, CheckName, Chosen, Conditions, ForeignPlan, Judgement,
@@ -83,8 +83,24 @@ impl RuledSubject for SuperfluousPass {
         Vec::new()
     }
 
+    fn outline(&self) -> Outline {
+        Outline::default()
+    }
+
+    fn began(&self) -> Option<jiff::Timestamp> {
+        None
+    }
+
     fn panels(&self) -> Vec<Panel> {
         Vec::new()
+    }
+
+    fn relations(&self) -> Relations {
+        Relations::default()
+    }
+
+    fn operator(&self) -> Option<Workload> {
+        None
     }
 
     fn probe(&self) -> Option<Probe> {
