@@ -43,7 +43,7 @@ fn console(fleet: &Fleet) {
         .start();
     pty.wait_for_text("guest-a");
     pty.send("1/verdict:orphan-certain\r");
-    pty.wait_for_text("Secret old-client");
+    pty.wait_for_text("Secret openshift-config/old-client");
     approve(&mut pty, "r", "−1 delete");
     approve(&mut pty, "u", "+1 create");
     pty.send("\x03");

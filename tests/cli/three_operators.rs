@@ -194,7 +194,7 @@ async fn of_three_operators_that_delete_the_same_object_one_journal_claims_the_d
         let mut console = shared.console(CONSOLE);
         console.wait_for_text("guest-a");
         console.send("1/verdict:orphan-certain\r");
-        console.wait_for_text("Secret old-client");
+        console.wait_for_text("Secret openshift-config/old-client");
         confirm(&mut console, "r", "−1 delete");
         console.wait_for("the delete to be sent", |_| shared.guest.arrived.load(Ordering::SeqCst) > 0);
         let runs = plans.map(|(operator, plan)| {

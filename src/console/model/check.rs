@@ -6,7 +6,7 @@
 //!
 //! Elsewhere: sort values (`sorting`); what the columns need (`row_shape`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ pub struct CheckSheet {
     pub grouping: Grouping,
     grouped: Grouped,
     /// Headings among the shown rows.
-    heads_shown: usize,
+    /// The headings that are shown, with the number of their findings that the filter shows.
+    heads_shown: BTreeMap<Arc<SubjectId>, usize>,
     /// Rows that only a closed group hides.
     folded: usize,
     pub filter_text: String,
@@ -80,7 +81,7 @@ impl CheckSheet {
             matches: Matches::Hidden,
             grouping: Grouping::ByCause,
             grouped: Grouped::default(),
-            heads_shown: 0,
+            heads_shown: BTreeMap::new(),
             folded: 0,
             filter_text: String::new(),
             filter: Filter::default(),
@@ -116,7 +117,7 @@ impl CheckSheet {
             direction: self.order.direction(),
         };
         let (mut membership, misfit) = asked.row((id, held), class, now, &mut self.scratch);
-        if self.shows_groups() && self.grouped.is_folded(id) {
+        if self.shows_groups() && self.is_folded(id) {
             membership = Membership::Hidden;
         }
         let key = SortKey { misfit, value };
@@ -232,7 +233,7 @@ impl CheckSheet {
 
     /// Number of findings that the filter shows, those of closed groups included.
     pub fn findings_shown(&self) -> usize {
-        self.order.shown() - self.heads_shown + self.folded
+        self.order.shown() - self.heads_shown.len() + self.folded
     }
 
     /// Number of findings.
@@ -254,10 +255,21 @@ impl CheckSheet {
         findings
     }
 
+    /// Number of findings of a heading that the filter shows.
+    pub fn shown_below(&self, head: &SubjectId) -> usize {
+        self.heads_shown.get(head).copied().unwrap_or_default()
+    }
+
+    /// Whether a finding is hidden in a closed group. A group that the filter shows in part is open, so that a finding
+    /// of a closed one is never hidden by the filter.
+    fn is_folded(&self, id: &SubjectId) -> bool {
+        self.grouped.is_folded(id) && self.grouped.is_whole(id, &self.heads_shown)
+    }
+
     /// Whether a finding is shown, or would be if its group were open.
     pub fn is_shown(&self, id: &Arc<SubjectId>) -> bool {
         let is_open = self.order.position(id).is_some();
-        let head = self.grouped.head_of(id).filter(|_| self.shows_groups() && self.grouped.is_folded(id));
+        let head = self.grouped.head_of(id).filter(|_| self.shows_groups() && self.is_folded(id));
         is_open || head.is_some_and(|head| self.order.position(head).is_some())
     }
 
@@ -316,11 +328,13 @@ impl CheckSheet {
             held.is_some_and(|held| asked.row((id, held), class_of(id), now, scratch).0 == Membership::Shown)
         });
         let grouped = &self.grouped;
-        let decide = |id: &Arc<SubjectId>, found: Membership| match (grouped.is_head(id), grouped.is_folded(id)) {
-            (true, _) if folds.heads.contains(id) => Membership::Shown,
-            (true, _) => Membership::Hidden,
-            (false, true) if folds.are_shown => Membership::Hidden,
-            (false, _) => found,
+        let decide = |id: &Arc<SubjectId>, found: Membership| {
+            let is_hidden = match grouped.is_head(id) {
+                true if folds.heads.contains_key(id) => return Membership::Shown,
+                true => true,
+                false => grouped.is_folded(id) && grouped.is_whole(id, &folds.heads),
+            };
+            if is_hidden { Membership::Hidden } else { found }
         };
         if was == Ranking::Column && ranking == Ranking::Column {
             self.order.refilter_by(|id, held| decide(id, asked.row((id, held), class_of(id), now, scratch).0));
@@ -331,7 +345,7 @@ impl CheckSheet {
                 decide(id, membership)
             });
         }
-        (self.heads_shown, self.folded) = (folds.heads.len(), folds.folded);
+        (self.heads_shown, self.folded) = (folds.heads, folds.folded);
         self.shape.show_only(self.order.shown_values().filter(|(id, _)| !grouped.is_head(id)));
     }
 
@@ -381,26 +395,28 @@ impl Highlights for Filter {
 
 /// Which headings are shown, and how many rows they hide.
 struct Folds {
-    are_shown: bool,
-    heads: BTreeSet<Arc<SubjectId>>,
+    /// With the number of their findings that are shown.
+    heads: BTreeMap<Arc<SubjectId>, usize>,
     folded: usize,
 }
 
 impl Folds {
     /// Asks each finding of a group whether the filter shows it.
     fn of(grouped: &Grouped, are_shown: bool, mut shows: impl FnMut(&Arc<SubjectId>) -> bool) -> Self {
-        let (mut heads, mut folded) = (BTreeSet::new(), 0);
+        let (mut heads, mut folded) = (BTreeMap::new(), 0);
         for (head, _) in grouped.heads().filter(|_| are_shown) {
             let members = grouped.of_head(head).map_or(&[][..], |group| &group.members);
             let shown = members.iter().filter(|id| shows(id)).count();
-            if shown > 0 {
-                heads.insert(head.clone());
+            // One finding needs no heading.
+            if shown < 2 {
+                continue;
             }
-            if grouped.fold(head) == Fold::Closed {
+            heads.insert(head.clone(), shown);
+            if grouped.fold(head) == Fold::Closed && shown == members.len() {
                 folded += shown;
             }
         }
-        Self { are_shown, heads, folded }
+        Self { heads, folded }
     }
 }
 
@@ -436,7 +452,7 @@ impl Asked<'_> {
             kind: id.kind,
             namespace: id.home_namespace().unwrap_or_default(),
             name: id.called(),
-            since: Some(held.since),
+            since: held.began.at(),
         };
         match (self.filter.misfit(&fields, now, scratch), self.ranking, self.direction) {
             (None, _, _) => (Membership::Hidden, Misfit::MAX),

@@ -109,6 +109,13 @@ impl Grouped {
         self.head_of(id).is_some_and(|head| self.closed.contains(head))
     }
 
+    /// Whether all findings of the group of a finding are among those that are shown, counted by heading.
+    pub fn is_whole(&self, id: &SubjectId, shown: &BTreeMap<Arc<SubjectId>, usize>) -> bool {
+        let Some(place) = self.member_of.get(id) else { return false };
+        let (head, group) = (&self.heads[*place], &self.groups[*place]);
+        shown.get(head) == Some(&group.members.len())
+    }
+
     pub fn toggle(&mut self, head: &Arc<SubjectId>) {
         if !self.closed.remove(head) {
             self.closed.insert(head.clone());

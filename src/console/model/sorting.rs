@@ -178,7 +178,7 @@ pub(super) fn sort_value(
             RiskClass::Dev => 2,
         }),
         CheckColumn::Verdict => SortValue::Text(held.judgement.verdict.into()),
-        CheckColumn::Since => SortValue::Time(held.since),
+        CheckColumn::Since => held.began.at().map_or(SortValue::Nothing, SortValue::Time),
         CheckColumn::Own(own) => held.cells.get(own).map_or(SortValue::Nothing, cell_value),
     }
 }

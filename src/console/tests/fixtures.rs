@@ -8,7 +8,7 @@ use crate::console::model::{SavedView, Zone};
 use crate::console::settings::ModelSettings;
 use crate::console::task::{FieldManager, ObjectMetadata, ObjectSheet, ReferenceSheet, Start, SubjectDetail};
 use crate::console::testing::{after, ago};
-use trueup_checks::judgements::CurrentJudgement;
+use trueup_checks::judgements::{Began, CurrentJudgement};
 use trueup_checks::{
     Cell, CheckDescription, Column, Form, FormInput, Panel, RelatedObject, Relation, RelationStanding, Relations, Side,
     Step,
@@ -143,7 +143,8 @@ pub fn subject(domain: CheckName, cluster: &str, kind: &'static str, name: &str)
 pub fn held(state: State, verdict: &'static str, seconds_ago: i64) -> CurrentJudgement {
     let codes = if state == State::Extra { vec!["no-referrer"] } else { Vec::new() };
     let judgement = Judgement { state, verdict, codes, ownership_proofs: 2, until: None };
-    CurrentJudgement::new(judgement, ago(seconds_ago))
+    let since = ago(seconds_ago);
+    CurrentJudgement { began: Began::Recorded(since), ..CurrentJudgement::new(judgement, since) }
 }
 
 /// One finding of every state, one match, and a tree of parts.

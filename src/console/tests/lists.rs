@@ -257,6 +257,29 @@ fn findings_of_one_cause_are_a_group_that_is_planned_and_marked_as_a_whole() {
 }
 
 #[test]
+fn only_the_findings_of_a_group_that_the_filter_shows_are_counted_and_planned() {
+    let mut stage = of_one_cause();
+    let screen = stage.keys("/name~copy-b enter").draw(120, 40);
+    assert!(!screen.contains("orphans: ") && screen.contains("copy-b"), "one finding has no heading: {screen}");
+    stage.keys("r");
+    assert_eq!(plans(&mut stage), ["plan copy-b"]);
+    for closed in [false, true] {
+        let mut stage = of_one_cause();
+        stage.keys("1 home");
+        while stage.model.subject().is_some() {
+            stage.keys("j");
+        }
+        if closed {
+            stage.keys("enter");
+        }
+        let screen = stage.keys("/!name~copy-b space name~copy enter home").draw(120, 40);
+        assert!(screen.contains("⊟ 2 of 3 orphans: ") && screen.contains("copy-c"), "{closed}: {screen}");
+        stage.keys("r");
+        assert_eq!(plans(&mut stage), ["plan copy-a copy-c"], "closed before: {closed}");
+    }
+}
+
+#[test]
 fn a_group_is_not_shown_where_the_best_match_or_another_column_is_first() {
     let mut stage = of_one_cause();
     stage.draw(120, 40);

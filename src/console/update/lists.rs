@@ -3,7 +3,6 @@
 //! Elsewhere: cursor and marks (`moving`); the filter prompt and pickers (`layers`, `palette`).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use jiff::SignedDuration;
 
@@ -220,12 +219,10 @@ pub fn marked(model: &mut Model) -> Option<Marked> {
     let check = model.check_mut()?;
     check.list.hold(&check.order);
     let marks = check.list.marks();
-    let owned = |ids: BTreeSet<Arc<SubjectId>>| ids.into_iter().map(|id| (*id).clone()).collect();
-    if marks.is_empty() {
-        let subjects = owned(check.without_heads(check.list.cursor().into_iter()));
-        return Some(Marked::Chosen { subjects, left_out: None });
-    }
-    let marks = check.without_heads(marks.iter());
+    let marks = match marks.is_empty() {
+        true => check.without_heads(check.list.cursor().into_iter()),
+        false => check.without_heads(marks.iter()),
+    };
     let (shown, hidden): (Vec<_>, Vec<_>) = marks.iter().partition(|id| check.is_shown(id));
     if shown.is_empty() {
         return Some(Marked::AllHidden(hidden.len()));

@@ -267,7 +267,10 @@ fn row<'m>(
             CheckColumn::Verdict => {
                 Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))).searched()
             }
-            CheckColumn::Since => Cell::text(painter.list_age(held.since, model.now), muted),
+            CheckColumn::Since => match held.began.at() {
+                Some(began) => Cell::text(painter.list_age(began, model.now), muted),
+                None => Cell::text("-", muted),
+            },
             CheckColumn::Own(own) => own_cell(held.cells.get(*own), model, painter),
         });
     }
@@ -287,11 +290,13 @@ fn heading<'m>(
     painter: &Painter<'_>,
 ) -> Row<'m> {
     let glyphs = painter.glyphs();
+    let is_whole = check.shown_below(id) == group.members.len();
     let sign = match check.grouped().fold(id) {
-        Fold::Open => glyphs.group_open,
-        Fold::Closed => glyphs.group_closed,
+        Fold::Closed if is_whole => glyphs.group_closed,
+        Fold::Open | Fold::Closed => glyphs.group_open,
     };
     let sentence = group.sentence(&model.group_words());
+    let sentence = if is_whole { sentence } else { format!("{} of {sentence}", check.shown_below(id)) };
     let cells = columns.which.iter().map(|column| match column {
         CheckColumn::State => Cell::text(glyphs.state(group.state), painter.style(Role::from(group.state))),
         CheckColumn::Name => {
