@@ -24,7 +24,7 @@ fn a_recorded_session_replays_to_the_frames_that_the_terminal_showed() {
     let help = demo.pty.text();
     demo.pty.send("?");
     demo.pty.wait_for("the help to close", |screen| !screen.contents().contains("Mark or unmark the row"));
-    demo.pty.send("q");
+    demo.pty.send("\x03");
     assert!(demo.pty.expect_clean_exit().success());
 
     let file = demo.folder.path().join("session");
@@ -44,7 +44,7 @@ fn a_recorded_session_replays_to_the_frames_that_the_terminal_showed() {
 fn a_recording_opens_in_the_console_read_only() {
     let mut demo = demo_with(|program| program.args(&["--record", "session"]).size(120, 40));
     demo.find_orphan();
-    demo.pty.send("q");
+    demo.pty.send("\x03");
     assert!(demo.pty.expect_clean_exit().success());
 
     let mut pty = Program::new(env!("CARGO_BIN_EXE_trueup"))
@@ -59,6 +59,6 @@ fn a_recording_opens_in_the_console_read_only() {
     pty.wait_for_text("ext-auth-console");
     pty.send("r");
     pty.wait_for_text("from a session recording");
-    pty.send("q");
+    pty.send("\x03");
     assert!(pty.expect_clean_exit().success());
 }

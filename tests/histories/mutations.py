@@ -184,9 +184,9 @@ MUTATIONS = [
      "                Some(refused) => self.end(action, ActionResult::refused(refused)),\n"),
     (RUN, "            self.scan_references(&deleted, Duration::ZERO).await?;\n",
      "            if !MUTANT(reference scan after a wave) { self.scan_references(&deleted, Duration::ZERO).await?; }\n"),
-    (RUN, "        self.scan_references(&deleted, HELD_PATIENCE).await\n",
+    (RUN, "        let references = self.scan_references(&deleted, HELD_PATIENCE).await?;\n",
      "        if MUTANT(reference scan at the end) { return Ok(()); }\n"
-     "        self.scan_references(&deleted, HELD_PATIENCE).await\n"),
+     "        let references = self.scan_references(&deleted, HELD_PATIENCE).await?;\n"),
     (RUN, "            self.check_gates(cluster).await?;\n            let came",
      "            match MUTANT(identity before a wave) {\n                true => self.check_switches()?,\n"
      "                false => self.check_gates(cluster).await?,\n            }\n            let came"),

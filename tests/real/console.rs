@@ -24,7 +24,7 @@ fn console(desk: &Desk, name: &str, more: &[&str]) -> Pty {
     pty.send(&format!("1/name~{name}\r"));
     pty.wait_for("the orphan alone", |screen| {
         let text = screen.contents();
-        text.contains("1 of ") && text.contains(&format!("Secret {name}")) && text.contains("EVIDENCE")
+        text.contains("1 of ") && text.contains(name) && text.contains("EVIDENCE")
     });
     // Before everything it rests on was read, it is unknown, and there is nothing to plan.
     pty.wait_for_text("extra · orphan-certain");
