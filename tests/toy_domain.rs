@@ -380,27 +380,20 @@ impl Console {
 
 #[test]
 fn a_new_check_has_its_tab_and_its_column_in_the_fleet() {
-    Console::open("").shows(&[" 1 Shelves 1 ", "SHELVES", "≠1 =1", "library"]);
+    Console::open("").shows(&[" 1 Shelves ≠1 ", "≠1 =1", "library", "odes: half-empty"]);
 }
 
 #[test]
 fn its_list_is_a_tree_with_its_own_bar() {
     let mut console = Console::open("");
-    console.letters("1");
-    console.shows(&[
-        "[1 Shelves 1]",
-        "OPEN FOR",
-        "=  ConfigMap poems",
-        "≠  └ ConfigMap odes",
-        "█████░░░░░  10m",
-        "half-empty",
-    ]);
+    console.letters("1=");
+    console.shows(&["[1 Shelves ≠1]", "OPEN FOR", "=  poems", "≠  └ odes", "█████░░░░░  10m", "half-empty"]);
 }
 
 #[test]
 fn its_detail_shows_evidence_and_panels() {
     let mut console = Console::open("");
-    console.letters("1j");
+    console.letters("1");
     // A detail is requested when the cursor rests.
     console.model.now += REST;
     console.take(What::Time);
@@ -410,7 +403,7 @@ fn its_detail_shows_evidence_and_panels() {
 #[test]
 fn its_form_is_answered_for_the_subject_at_the_cursor() {
     let mut console = Console::open("");
-    console.letters("1ji");
+    console.letters("1i");
     console.shows(&["how many books?"]);
     console.letters("9");
     console.press(KeyCode::Enter);
@@ -420,20 +413,20 @@ fn its_form_is_answered_for_the_subject_at_the_cursor() {
 #[test]
 fn its_remedy_is_planned_approved_and_sent() {
     let mut console = Console::open("");
-    console.letters("1jr");
-    console.shows(&["[Plan]", "1 of 1 action  ~1 update", "~ label", "ConfigMap shelves/odes", "+ order: \"yes\""]);
+    console.letters("1r");
+    console.shows(&["[Plan]", "1 of 1 ticked · ~1 update", "~ label", "ConfigMap shelves/odes", "+ order: \"yes\""]);
     console.letters("a");
     console.model.now += SignedDuration::try_from(Duration::from_millis(300)).unwrap();
-    console.shows(&["Change 1 object in library (dev)", "Press enter to approve."]);
+    console.shows(&["Update 1 object in library · dev", "enter apply"]);
     console.press(KeyCode::Enter);
     assert_eq!(console.applied, ["odes"]);
-    console.shows(&["[Activity 1]", "label    ConfigMap odes"]);
+    console.shows(&["[Activity 1 running]", "label  ConfigMap shelves/odes"]);
 }
 
 #[test]
 fn the_check_reads_its_settings_and_reports_mistakes() {
     let mut console = Console::open("[domains.shelves]\nenough = 1\n");
-    console.letters("1");
+    console.letters("1=");
     console.shows(&["2 of 2", "filled"]);
     assert!(!console.screen().contains("half-empty"));
     let problems = parse_config("[domains.shelves]\nenuogh = 1\n", Path::new("/"), &[ENTRY]).unwrap_err();
