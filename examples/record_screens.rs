@@ -65,12 +65,10 @@ async fn main() -> std::io::Result<()> {
     recorder.seek("ext-auth-console");
     recorder.record("check")?;
     recorder.press("/");
-    recorder.press("cluster:guest-payments state:extra");
+    recorder.press("cluster:guest-payments verdict:orphan-certain");
     recorder.record("filter")?;
     recorder.key(KeyCode::Enter);
-    recorder.press(" ");
-    recorder.seek("ext-auth-ca");
-    recorder.press(" r");
+    recorder.press("ggr");
     recorder.record("plan")?;
     recorder.press("a");
     recorder.passes(1);
@@ -80,7 +78,12 @@ async fn main() -> std::io::Result<()> {
     recorder.key(KeyCode::Enter);
     recorder.record("activity")?;
     recorder.press("0?");
-    recorder.record("help")
+    recorder.record("help")?;
+    recorder.key(KeyCode::Esc);
+    recorder.press("W");
+    recorder.record("wall")?;
+    recorder.press("Wgx");
+    recorder.record("expiry")
 }
 
 /// The console without a terminal, and its services.

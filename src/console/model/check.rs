@@ -438,9 +438,7 @@ impl Asked<'_> {
         now: Timestamp,
         scratch: &mut Scratch,
     ) -> (Membership, Misfit) {
-        if self.matches == Matches::Hidden && held.judgement.state == State::Match && !self.filter.names_states() {
-            return (Membership::Hidden, Misfit::MAX);
-        }
+        let is_hidden_match = self.matches == Matches::Hidden && held.judgement.state == State::Match;
         let fields = Fields {
             state: Some(held.judgement.state),
             also: &[],
@@ -454,8 +452,12 @@ impl Asked<'_> {
             name: id.called(),
             since: held.began.at(),
         };
-        match (self.filter.misfit(&fields, now, scratch), self.ranking, self.direction) {
-            (None, _, _) => (Membership::Hidden, Misfit::MAX),
+        let misfit = self.filter.misfit(&fields, now, scratch);
+        let misfit = misfit.filter(|_| !is_hidden_match || self.filter.names_states());
+        match (misfit, self.ranking, self.direction) {
+            // A row that is shown later, or as a heading, is where its column puts it.
+            (None, Ranking::Column, _) => (Membership::Hidden, 0),
+            (None, Ranking::Fit, _) => (Membership::Hidden, Misfit::MAX),
             (Some(_), Ranking::Column, _) => (Membership::Shown, 0),
             (Some(misfit), Ranking::Fit, Direction::Ascending) => (Membership::Shown, misfit),
             (Some(misfit), Ranking::Fit, Direction::Descending) => (Membership::Shown, Misfit::MAX - misfit),

@@ -273,10 +273,22 @@ fn only_the_findings_of_a_group_that_the_filter_shows_are_counted_and_planned() 
             stage.keys("enter");
         }
         let screen = stage.keys("/!name~copy-b space name~copy enter home").draw(120, 40);
-        assert!(screen.contains("⊟ 2 of 3 orphans: ") && screen.contains("copy-c"), "{closed}: {screen}");
+        let place = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{closed}: no {text}: {screen}"));
+        assert!(place("⊟ 2 of 3 orphans: ") < place("copy-a") && place("copy-a") < place("copy-c"), "{screen}");
         stage.keys("r");
         assert_eq!(plans(&mut stage), ["plan copy-a copy-c"], "closed before: {closed}");
     }
+}
+
+#[test]
+fn rows_that_were_hidden_are_where_their_column_puts_them() {
+    let mut stage = configs();
+    stage.keys("s n =").draw(120, 40);
+    // `*` is sorted by the text that is shown for it.
+    let mut names: Vec<String> = shown(&stage).into_iter().filter(|name| name != "*").collect();
+    let by_name = names.clone();
+    names.sort();
+    assert_eq!(by_name, names);
 }
 
 #[test]
