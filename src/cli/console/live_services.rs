@@ -20,7 +20,6 @@ use crate::console::run::Login;
 use crate::console::task::{
     BundleRequest, ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply, TypedApproval,
 };
-use trueup_core::engine::text::Printable;
 use trueup_core::engine::{AcceptRule, CheckName, ObjectRef, SubjectId};
 use trueup_core::redact::CredentialValues;
 use trueup_core::world::ClusterName;
@@ -76,7 +75,7 @@ impl ConsoleServices for LiveServices {
             Task::AskPlugin(cluster) => self.ask_plugin(cluster),
             Task::Probe(subject) => self.probe(subject),
             Task::Resync => self.command(Command::Resync),
-            Task::Save { file, text } => self.save(file, text),
+            Task::Save { file, text } => saving::spawn(&self.background, &self.replies, file, text),
             Task::WriteBundle(request) => self.write_bundle(*request),
             Task::Accept { subject, reason, until } => self.accept(subject, reason, until),
             Task::ReadLog => self.read_log(),
@@ -230,19 +229,6 @@ impl LiveServices {
         self.background.spawn(
             self.replies.clone(),
             move |message| TaskReply::History { asked, entries: Err(message) },
-            work,
-        );
-    }
-
-    fn save(&self, file: SavedFile, text: Printable) {
-        let named = file.clone();
-        let work = move || {
-            let path = saving::save(&file, &text);
-            TaskReply::Saved { file, path }
-        };
-        self.background.spawn(
-            self.replies.clone(),
-            |message| TaskReply::Saved { file: named, path: Err(message) },
             work,
         );
     }

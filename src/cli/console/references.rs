@@ -25,7 +25,7 @@ use trueup_operate::Fleet;
 /// A person reads the end of a log: its last lines, and no more bytes than fill a few hundred screens.
 const LOG_LINES_MAX: usize = 400;
 const LOG_BYTES_MAX: usize = 256 << 10;
-/// A list of the pods of one namespace, of which one page is enough.
+/// A list of the pods of one namespace. One page is enough.
 const PODS_BYTES_MAX: usize = 8 << 20;
 /// A server that needs longer is in trouble, which is shown instead.
 const LOG_TIME_MAX: Duration = Duration::from_secs(10);

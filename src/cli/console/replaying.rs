@@ -22,10 +22,9 @@ use crate::console::ReplySender;
 use crate::console::event::{Event, What};
 use crate::console::recording::Line;
 use crate::console::run::{Login, Opening, Started, run as run_console};
-use crate::console::task::{ConsoleServices, ReadOnly, SavedFile, Start, SubjectDetail, Task, TaskReply};
+use crate::console::task::{ConsoleServices, ReadOnly, Start, SubjectDetail, Task, TaskReply};
 use trueup_core::engine::SubjectId;
 use trueup_core::engine::journal::Entry;
-use trueup_core::engine::text::Printable;
 use trueup_core::world::ClusterName;
 
 /// Said where the answer would need the fleet.
@@ -148,7 +147,7 @@ impl ConsoleServices for Recorded {
             Task::Answer { ask, .. } => TaskReply::Answered { ask, lines: vec![offline()] },
             Task::FleetTable { ask, check: _ } => TaskReply::FleetTable { ask, table: None },
             Task::ReadLog => TaskReply::Log { lines: vec![offline()] },
-            Task::Save { file, text } => return self.save(file, text),
+            Task::Save { file, text } => return saving::spawn(&self.background, &self.replies, file, text),
             Task::DryRun { .. }
             | Task::Apply(_)
             | Task::Reconnect(_)
@@ -168,19 +167,4 @@ impl ConsoleServices for Recorded {
     fn approve_plugin(&mut self, _: &ClusterName) {}
 
     fn logged_in(&mut self, _: &ClusterName, _: Zeroizing<Vec<u8>>) {}
-}
-
-impl Recorded {
-    fn save(&self, file: SavedFile, text: Printable) {
-        let named = file.clone();
-        let work = move || {
-            let path = saving::save(&file, &text);
-            TaskReply::Saved { file, path }
-        };
-        self.background.spawn(
-            self.replies.clone(),
-            |message| TaskReply::Saved { file: named, path: Err(message) },
-            work,
-        );
-    }
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 
+use super::background::BackgroundWork;
 use crate::cli::out_file::write_private;
-use crate::console::task::SavedFile;
+use crate::console::ReplySender;
+use crate::console::task::{SavedFile, TaskReply};
 use trueup_core::engine::short_id;
 use trueup_core::engine::text::Printable;
 use trueup_core::files;
@@ -17,11 +19,21 @@ const LOG_LINES: usize = 2_000;
 /// Where these lines are: about 500 bytes each.
 const LOG_TAIL_BYTES: u64 = 1 << 20;
 
+/// Writes a file in the background; the reply names it.
+pub fn spawn(background: &BackgroundWork, replies: &ReplySender, file: SavedFile, text: Printable) {
+    let named = file.clone();
+    let work = move || {
+        let path = save(&file, &text);
+        TaskReply::Saved { file, path }
+    };
+    background.spawn(replies.clone(), |message| TaskReply::Saved { file: named, path: Err(message) }, work);
+}
+
 /// Writes a file to the current folder and returns its name.
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn save(file: &SavedFile, text: &Printable) -> Result<String, String> {
+fn save(file: &SavedFile, text: &Printable) -> Result<String, String> {
     let path = PathBuf::from(name(file));
     write_private(&path, text).map_err(|cause| format!("{}: {cause}", path.display()))?;
     Ok(path.display().to_string())

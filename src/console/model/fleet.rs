@@ -9,10 +9,10 @@ use jiff::Timestamp;
 
 use super::findings::StateCounts;
 use super::fleet_summary::{FleetColumn, FleetGroup, FleetKey, FleetSummary};
-use super::links::{LinkKind, Links};
+use super::links::Links;
 use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
 use crate::console::table::{Direction, ListState, Membership, Order};
-use trueup_core::engine::State;
+use trueup_core::engine::{LinkState, ListsRead, State};
 use trueup_core::world::{ClockSkew, Cluster, ClusterName, ClusterSource, Link, RiskClass};
 use trueup_fleet::live::UnreadLists;
 
@@ -96,7 +96,7 @@ impl FleetSheet {
     }
 
     pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>, now: Timestamp) {
-        self.links.put(&name, cluster.as_ref(), self.unread.contains_key(&name), now);
+        self.links.put(&name, cluster.as_ref(), self.lists_read(&name), now);
         match cluster {
             Some(cluster) => self.clusters.insert(name, cluster),
             None => self.clusters.remove(&name),
@@ -118,11 +118,16 @@ impl FleetSheet {
 
     /// Takes in the lists of a live cluster that could not be read, or that all were.
     pub fn put_lists(&mut self, name: ClusterName, lists: Option<UnreadLists>, now: Timestamp) {
-        self.links.put(&name, self.clusters.get(&name), lists.is_some(), now);
         match lists {
-            Some(lists) => self.unread.insert(name, lists),
+            Some(lists) => self.unread.insert(name.clone(), lists),
             None => self.unread.remove(&name),
         };
+        self.links.put(&name, self.clusters.get(&name), self.lists_read(&name), now);
+    }
+
+    /// Whether every list of a cluster was read, as far as it is live.
+    pub fn lists_read(&self, name: &ClusterName) -> ListsRead {
+        if self.unread.contains_key(name) { ListsRead::Some } else { ListsRead::All }
     }
 
     /// The lists of a live cluster that could not be read.
@@ -146,7 +151,7 @@ impl FleetSheet {
             self.order.remove(name);
             return;
         };
-        let link = LinkKind::of(&cluster.link, self.unread.contains_key(name));
+        let link = LinkState::of(&cluster.link, self.lists_read(name));
         let FleetFacts { counts, since, what } = facts;
         let host = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
         let group = match &cluster.source {

@@ -8,8 +8,7 @@ use std::cmp::Reverse;
 use jiff::Timestamp;
 
 use super::findings::{StateCounts, WORST_FIRST};
-use super::links::LinkKind;
-use trueup_core::engine::State;
+use trueup_core::engine::{LinkState, State};
 use trueup_core::world::{ClusterName, RiskClass};
 
 /// A column that the fleet's list can be sorted by.
@@ -28,7 +27,7 @@ pub enum FleetColumn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetSummary {
     pub counts: StateCounts,
-    pub link: LinkKind,
+    pub link: LinkState,
     pub class: RiskClass,
     pub group: FleetGroup,
     /// The cluster that hosts it, where that is in the fleet.
@@ -55,7 +54,7 @@ pub enum FleetKey {
     /// Guests are below their cluster.
     Tree(FleetGroup, ClusterName, Option<ClusterName>),
     Class(Reverse<RiskClass>),
-    Link(LinkKind),
+    Link(LinkState),
     Since(Timestamp),
     What(Box<str>),
 }
@@ -100,8 +99,8 @@ impl FleetSummary {
     /// Whether there is no data, or not all of it.
     pub fn lacks_data(&self) -> bool {
         match self.link {
-            LinkKind::Down | LinkKind::Retrying | LinkKind::Partial => true,
-            LinkKind::Busy | LinkKind::Idle | LinkKind::Recorded | LinkKind::Live => false,
+            LinkState::Down | LinkState::Retrying | LinkState::Partial => true,
+            LinkState::Connecting | LinkState::Idle | LinkState::Recorded | LinkState::Live => false,
         }
     }
 
@@ -137,8 +136,8 @@ impl FleetSummary {
                 let place = WORST_FIRST.iter().position(|one| *one == state).unwrap_or(WORST_FIRST.len());
                 (2 + u8::try_from(place).unwrap_or(WAITS), count)
             }
-            (None, false, LinkKind::Busy) => (WAITS, 0),
-            (None, false, LinkKind::Idle) => (WAITS + 1, 0),
+            (None, false, LinkState::Connecting) => (WAITS, 0),
+            (None, false, LinkState::Idle) => (WAITS + 1, 0),
             (None, false, _) => (EXPECTED, 0),
         }
     }
@@ -149,7 +148,7 @@ mod tests {
     use super::*;
     use crate::console::testing::{ago, now};
 
-    fn summary(link: LinkKind, counts: &[(State, u32)]) -> FleetSummary {
+    fn summary(link: LinkState, counts: &[(State, u32)]) -> FleetSummary {
         let counts = StateCounts::of_states(counts);
         let (group, class) = (FleetGroup::Cluster, RiskClass::Dev);
         FleetSummary { counts, link, class, group, host: None, since: None, what: "".into() }
@@ -157,23 +156,23 @@ mod tests {
 
     #[test]
     fn the_worst_state_comes_first_then_its_count_then_prod_then_the_oldest() {
-        let live = |counts: &[(State, u32)]| summary(LinkKind::Live, counts);
+        let live = |counts: &[(State, u32)]| summary(LinkState::Live, counts);
         let rows = [
             ("ten errors", live(&[(State::Error, 10)])),
             ("an error in prod", FleetSummary { class: RiskClass::Prod, ..live(&[(State::Error, 1)]) }),
             ("an old error", FleetSummary { since: Some(ago(90)), ..live(&[(State::Error, 1), (State::Drift, 90)]) }),
             ("a new error", FleetSummary { since: Some(now()), ..live(&[(State::Error, 1)]) }),
             ("an error of unknown age", live(&[(State::Error, 1)])),
-            ("lists forbidden", summary(LinkKind::Partial, &[(State::Unknown, 8), (State::Drift, 2)])),
-            ("no link", summary(LinkKind::Retrying, &[(State::Unknown, 4)])),
+            ("lists forbidden", summary(LinkState::Partial, &[(State::Unknown, 8), (State::Drift, 2)])),
+            ("no link", summary(LinkState::Retrying, &[(State::Unknown, 4)])),
             ("drift", live(&[(State::Drift, 1), (State::Extra, 50)])),
             ("missing", live(&[(State::Missing, 1)])),
             ("extra", live(&[(State::Extra, 12)])),
             ("stale", live(&[(State::Stale, 1)])),
             ("unknown", live(&[(State::Unknown, 1)])),
             ("blocked", live(&[(State::Blocked, 1)])),
-            ("being read", summary(LinkKind::Busy, &[])),
-            ("idle", summary(LinkKind::Idle, &[])),
+            ("being read", summary(LinkState::Connecting, &[])),
+            ("idle", summary(LinkState::Idle, &[])),
             ("as expected", live(&[(State::Match, 9)])),
         ];
         let key = |summary: &FleetSummary| summary.key(&ClusterName::new("a"), FleetColumn::Worst);

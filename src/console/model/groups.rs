@@ -1,6 +1,6 @@
 //! The groups of findings with one cause, check by check.
 //!
-//! Invariants: a check is grouped again only when one of its findings or an edit changed, and when somebody looks at it.
+//! Invariants: a check is grouped again only when one of its findings or an edit changed, and only while it is shown.
 //!
 //! Elsewhere: what a group is (`trueup_checks::causes`).
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(groups.group_of(&subject("b")).map(|group| group.members.len()), Some(2));
         put(&mut findings, "c");
         groups.renew(CHECK, &findings, &edits);
-        assert!(groups.group_of(&subject("c")).is_none(), "nobody said that it changed");
+        assert!(groups.group_of(&subject("c")).is_none(), "no change was reported");
         groups.change(CHECK);
         groups.renew(CHECK, &findings, &edits);
         assert_eq!(groups.group_of(&subject("c")).map(|group| group.members.len()), Some(3));

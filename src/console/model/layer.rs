@@ -32,7 +32,7 @@ pub enum Layer {
     Approval(Approval),
     /// Whether a credential plugin may run.
     Plugin(PluginDialog),
-    /// The fleet on a screen that nobody types at.
+    /// Fleet status for a shared display.
     Wall,
     Confirm(Confirm),
 }

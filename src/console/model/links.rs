@@ -7,62 +7,30 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, Link};
+use trueup_core::engine::{LinkState, ListsRead};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource};
 
-/// The state of a connection, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LinkKind {
-    /// The login expired, or the cluster cannot be reached.
-    Down,
-    Retrying,
-    /// Live, with lists that could not be read.
-    Partial,
-    /// Connecting or listing.
-    Busy,
-    Idle,
-    Recorded,
-    Live,
-}
-
-impl LinkKind {
-    pub const ALL: [Self; 7] =
-        [Self::Down, Self::Retrying, Self::Partial, Self::Busy, Self::Idle, Self::Recorded, Self::Live];
-
-    /// The kind of a cluster's link. `partial` means that lists could not be read.
-    pub fn of(link: &Link, is_partial: bool) -> Self {
-        match link {
-            Link::Failed { .. } | Link::AuthExpired { .. } => Self::Down,
-            Link::Degraded { .. } => Self::Retrying,
-            Link::Live { .. } if is_partial => Self::Partial,
-            Link::Live { .. } => Self::Live,
-            Link::Connecting | Link::Listing { .. } => Self::Busy,
-            Link::Idle => Self::Idle,
-            Link::Recorded => Self::Recorded,
-        }
-    }
-
-    /// Whether clusters of this kind are named rather than counted.
-    pub fn is_named(self) -> bool {
-        match self {
-            Self::Down | Self::Retrying | Self::Partial | Self::Busy => true,
-            Self::Idle | Self::Recorded | Self::Live => false,
-        }
+/// Whether clusters in this state are named rather than counted.
+fn is_named(state: LinkState) -> bool {
+    match state {
+        LinkState::Down | LinkState::Retrying | LinkState::Partial | LinkState::Connecting => true,
+        LinkState::Idle | LinkState::Recorded | LinkState::Live => false,
     }
 }
 
 /// Connections by kind.
 #[derive(Debug, Clone, Default)]
 pub struct Links {
-    kinds: BTreeMap<ClusterName, (LinkKind, Timestamp)>,
-    counts: [usize; LinkKind::ALL.len()],
-    named: BTreeSet<(LinkKind, ClusterName)>,
+    kinds: BTreeMap<ClusterName, (LinkState, Timestamp)>,
+    counts: [usize; LinkState::ALL.len()],
+    named: BTreeSet<(LinkState, ClusterName)>,
 }
 
 impl Links {
     /// Takes in the link of a cluster, or that the cluster is gone.
-    pub fn put(&mut self, name: &ClusterName, cluster: Option<&Cluster>, is_partial: bool, now: Timestamp) {
+    pub fn put(&mut self, name: &ClusterName, cluster: Option<&Cluster>, lists: ListsRead, now: Timestamp) {
         let counted = cluster.filter(|cluster| cluster.source != ClusterSource::Local);
-        let kind = counted.map(|cluster| LinkKind::of(&cluster.link, is_partial));
+        let kind = counted.map(|cluster| LinkState::of(&cluster.link, lists));
         let before = self.kinds.get(name).copied();
         if before.map(|(kind, _)| kind) == kind {
             return;
@@ -75,7 +43,7 @@ impl Links {
         if let Some(kind) = kind {
             self.kinds.insert(name.clone(), (kind, now));
             self.counts[kind as usize] += 1;
-            if kind.is_named() {
+            if is_named(kind) {
                 self.named.insert((kind, name.clone()));
             }
         }
@@ -86,12 +54,12 @@ impl Links {
         self.kinds.len()
     }
 
-    pub fn count(&self, kind: LinkKind) -> usize {
+    pub fn count(&self, kind: LinkState) -> usize {
         self.counts[kind as usize]
     }
 
     /// Clusters that are neither live nor idle, the worst link first.
-    pub fn named(&self) -> impl ExactSizeIterator<Item = &(LinkKind, ClusterName)> {
+    pub fn named(&self) -> impl ExactSizeIterator<Item = &(LinkState, ClusterName)> {
         self.named.iter()
     }
 
@@ -111,21 +79,21 @@ mod tests {
     fn a_cluster_is_counted_once_by_its_last_link() {
         let mut links = Links::default();
         for cluster in fixtures::clusters().into_values().flatten() {
-            links.put(&cluster.name, Some(&cluster), false, now());
+            links.put(&cluster.name, Some(&cluster), ListsRead::All, now());
         }
-        let counts = |links: &Links| LinkKind::ALL.map(|kind| links.count(kind));
+        let counts = |links: &Links| LinkState::ALL.map(|kind| links.count(kind));
         assert_eq!((links.total(), counts(&links)), (9, [2, 1, 0, 2, 1, 1, 2]));
         let name = ClusterName::new("mgmt-eu");
         let live = fixtures::clusters().remove(&name).unwrap().unwrap();
-        links.put(&name, Some(&live), true, after(9));
-        links.put(&name, Some(&live), true, after(12));
+        links.put(&name, Some(&live), ListsRead::Some, after(9));
+        links.put(&name, Some(&live), ListsRead::Some, after(12));
         assert_eq!((links.total(), counts(&links)), (9, [2, 1, 1, 2, 1, 1, 1]));
         assert_eq!(links.since(&name), Some(after(9)), "from the change");
-        assert!(links.named().any(|one| *one == (LinkKind::Partial, name.clone())));
-        links.put(&name, None, false, after(20));
+        assert!(links.named().any(|one| *one == (LinkState::Partial, name.clone())));
+        links.put(&name, None, ListsRead::All, after(20));
         assert_eq!((links.total(), counts(&links)), (8, [2, 1, 0, 2, 1, 1, 1]));
         let local = Cluster { source: ClusterSource::Local, ..live };
-        links.put(&name, Some(&local), false, after(21));
+        links.put(&name, Some(&local), ListsRead::All, after(21));
         assert_eq!(links.total(), 8, "local kubeconfig files are not a cluster");
     }
 }

@@ -51,7 +51,7 @@ pub use grouping::{Fold, Grouped, Grouping};
 pub use groups::CauseGroups;
 pub use journal::{JournalRow, UndoOffer, outcome_word, verb_of};
 pub use layer::{Choice, Confirm, ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
-pub use links::{LinkKind, Links};
+pub use links::Links;
 pub use navigation::{NavigationHistory, Pane, ScreenId};
 pub use plan::{ChangedFinding, PlanSheet, PlannedChange, Show, Skipped, Totals, is_teardown};
 pub use plugin::PluginDialog;
@@ -262,29 +262,12 @@ impl Model {
 
     /// The check on the screen.
     pub fn check(&self) -> Option<&CheckSheet> {
-        match self.screen() {
-            ScreenId::Check(place) => self.checks.get(place),
-            ScreenId::Fleet
-            | ScreenId::Plan
-            | ScreenId::Activity
-            | ScreenId::Object
-            | ScreenId::Logs
-            | ScreenId::Timeline
-            | ScreenId::Expiry => None,
-        }
+        self.checks.get(self.screen().check()?)
     }
 
     pub fn check_mut(&mut self) -> Option<&mut CheckSheet> {
-        match self.screen() {
-            ScreenId::Check(place) => self.checks.get_mut(place),
-            ScreenId::Fleet
-            | ScreenId::Plan
-            | ScreenId::Activity
-            | ScreenId::Object
-            | ScreenId::Logs
-            | ScreenId::Timeline
-            | ScreenId::Expiry => None,
-        }
+        let place = self.screen().check()?;
+        self.checks.get_mut(place)
     }
 
     /// The selected subject.

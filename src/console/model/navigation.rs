@@ -18,6 +18,16 @@ pub enum ScreenId {
 }
 
 impl ScreenId {
+    /// The index of the check that is shown.
+    pub fn check(self) -> Option<usize> {
+        match self {
+            Self::Check(place) => Some(place),
+            Self::Fleet | Self::Plan | Self::Activity | Self::Object | Self::Logs | Self::Timeline | Self::Expiry => {
+                None
+            }
+        }
+    }
+
     /// The scope of keys of the screen's list or text.
     pub fn scope(self) -> Scope {
         match self {

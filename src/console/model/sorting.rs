@@ -75,17 +75,8 @@ impl CheckColumn {
 
     /// Its number in hit areas and stored settings.
     pub fn number(self) -> usize {
-        match self {
-            Self::Own(own) => Self::COMMON.len() + own,
-            Self::State
-            | Self::Name
-            | Self::Kind
-            | Self::Namespace
-            | Self::Cluster
-            | Self::Class
-            | Self::Verdict
-            | Self::Since => Self::COMMON.iter().position(|column| *column == self).unwrap_or(0),
-        }
+        let common = || Self::COMMON.iter().position(|column| *column == self).unwrap_or(0);
+        self.own().map_or_else(common, |own| Self::COMMON.len() + own)
     }
 
     pub fn numbered(number: usize) -> Self {
@@ -97,8 +88,13 @@ impl CheckColumn {
 
     /// Whether a check has this column.
     pub fn is_of(self, check: &CheckDescription) -> bool {
+        self.own().is_none_or(|own| own < check.columns.len())
+    }
+
+    /// Its index among the columns that only its check has.
+    fn own(self) -> Option<usize> {
         match self {
-            Self::Own(own) => own < check.columns.len(),
+            Self::Own(own) => Some(own),
             Self::State
             | Self::Name
             | Self::Kind
@@ -106,7 +102,7 @@ impl CheckColumn {
             | Self::Cluster
             | Self::Class
             | Self::Verdict
-            | Self::Since => true,
+            | Self::Since => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The session's changes, each of which can be undone and redone on the shown rows.
+//! The session's changes. Each can be undone and redone on the shown rows.
 //!
 //! Invariants:
 //! - the number of changes is limited, the oldest are dropped first, and how many is known;

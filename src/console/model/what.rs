@@ -25,7 +25,7 @@ pub struct LargestCause {
     pub check: CheckName,
     pub state: State,
     pub what: CauseOrFinding,
-    /// When it began; nothing where nobody knows.
+    /// When it began; absent where that is unknown.
     pub since: Option<Timestamp>,
 }
 

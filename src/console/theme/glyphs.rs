@@ -128,8 +128,6 @@ glyphs! {
     sort_up: "▲" | "^",
     sort_down: "▼" | "v",
     /// A column that does not apply.
-    /// Stands for each typed character of a text that may be a token.
-    hidden: "•" | "*",
     nothing: "·" | ".",
     /// Between parts of a line.
     separator: "·" | "-",

@@ -15,9 +15,7 @@ use crate::console::model::{
 use crate::console::task::Task;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{
-    AcceptRule, ChangeRecord, CheckName, LinkState, ListsRead, RecordedChange, State, SubjectId,
-};
+use trueup_core::engine::{AcceptRule, ChangeRecord, CheckName, LinkState, RecordedChange, State, SubjectId};
 use trueup_core::world::{Cluster, ClusterName, Link};
 use trueup_fleet::live::Update;
 
@@ -254,8 +252,7 @@ fn linked(model: &mut Model, name: &ClusterName) {
         return;
     };
     let unread = model.fleet.unread(cluster);
-    let lists = if unread.is_some() { ListsRead::Some } else { ListsRead::All };
-    let state = LinkState::of(&cluster.link, lists);
+    let state = LinkState::of(&cluster.link, model.fleet.lists_read(name));
     let why = match (&cluster.link, unread) {
         (Link::Degraded { gap, .. } | Link::AuthExpired { gap, .. } | Link::Failed { gap }, _) => {
             Some(gap.message.to_string())

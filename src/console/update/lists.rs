@@ -19,7 +19,7 @@ use crate::console::task::PlanTarget;
 use crate::console::view;
 use trueup_core::engine::SubjectId;
 
-/// How long letters are ignored after a prompt did not open: somebody is typing into it.
+/// How long letters are ignored after a prompt was refused: the user is still typing into it.
 const REFUSED: SignedDuration = SignedDuration::from_secs(1);
 
 /// Says why no prompt opens, and ignores the letters that are typed into it.

@@ -27,7 +27,7 @@ const TICKS: [(i64, &str); 6] =
 const STEP: usize = 5;
 /// Columns of the axis, with one for its last end.
 const AXIS: usize = (TICKS.len() - 1) * STEP + 1;
-/// Columns of its labels, the last of which is two letters long.
+/// Columns of its labels; the last label is two letters long.
 const LABELS: u16 = AXIS as u16 + 1;
 /// Below this many seconds an end is drawn at the first column: a logarithm needs a least value.
 const LEAST: i64 = 60;

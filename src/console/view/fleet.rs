@@ -18,10 +18,10 @@ use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{FleetColumn, FleetSummary, LinkKind, Model, Pane};
+use crate::console::model::{FleetColumn, FleetSummary, Model, Pane};
 use crate::console::table::{Cell, Column, Cut, Direction, RowStyle, TableView, Tone, layout as place_columns};
 use crate::console::theme::Role;
-use trueup_core::engine::{CheckName, State};
+use trueup_core::engine::{CheckName, LinkState, State};
 use trueup_core::world::{Cluster, ClusterName, Link, RiskClass};
 
 /// From this width there is a column per check, and one for the last hour.
@@ -201,13 +201,13 @@ fn worst<'m>(model: &Model, cluster: &Cluster, summary: &FleetSummary, painter: 
     if pieces.is_empty() {
         let (text, role) = match (model.fleet.unread(cluster), summary.link) {
             (Some(lists), _) => (format!("{}{}", glyphs.state(State::Unknown), lists.unread), Role::Unknown),
-            (None, LinkKind::Busy) => (glyphs.ellipsis.to_owned(), Role::Muted),
-            (None, LinkKind::Live | LinkKind::Recorded) => {
+            (None, LinkState::Connecting) => (glyphs.ellipsis.to_owned(), Role::Muted),
+            (None, LinkState::Live | LinkState::Recorded) => {
                 let matches = summary.counts.of(State::Match);
                 let count = if matches > 0 { matches.to_string() } else { String::new() };
                 (format!("{}{count}", glyphs.state(State::Match)), Role::Match)
             }
-            (None, LinkKind::Down | LinkKind::Retrying | LinkKind::Partial | LinkKind::Idle) => {
+            (None, LinkState::Down | LinkState::Retrying | LinkState::Partial | LinkState::Idle) => {
                 (glyphs.state(State::Unknown).to_owned(), Role::Unknown)
             }
         };

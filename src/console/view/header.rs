@@ -9,9 +9,9 @@ use ratatui::layout::Rect;
 use super::paint::Painter;
 use super::text::Line;
 use crate::console::effect::MouseHold;
-use crate::console::model::{LinkKind, Model, Zone};
+use crate::console::model::{Model, Zone};
 use crate::console::theme::Role;
-use trueup_core::engine::short_id;
+use trueup_core::engine::{LinkState, short_id};
 use trueup_core::world::{Cluster, Link};
 use trueup_net::CONNECT_TIMEOUT;
 
@@ -66,7 +66,7 @@ fn clusters(model: &Model, detail: Detail, painter: &mut Painter<'_>) -> Line {
     if detail == Detail::Total {
         return line;
     }
-    let (glyphs, live) = (painter.glyphs(), links.count(LinkKind::Live));
+    let (glyphs, live) = (painter.glyphs(), links.count(LinkState::Live));
     let between = format!(" {} ", glyphs.separator);
     let (names, is_short) = match detail {
         Detail::Names(names) => (names, true),
@@ -78,8 +78,8 @@ fn clusters(model: &Model, detail: Detail, painter: &mut Painter<'_>) -> Line {
         line = line.and(format!(": {live} live"), Role::Text);
         separator = format!(" {} ", glyphs.separator);
     }
-    let countdown = if links.count(LinkKind::Retrying) > 1 { Countdown::Minutes } else { Countdown::Seconds };
-    let mut named = [0; LinkKind::ALL.len()];
+    let countdown = if links.count(LinkState::Retrying) > 1 { Countdown::Minutes } else { Countdown::Seconds };
+    let mut named = [0; LinkState::ALL.len()];
     for (kind, name) in links.named().take(names) {
         named[*kind as usize] += 1;
         if let Some(cluster) = model.fleet.get(name) {
@@ -93,16 +93,16 @@ fn clusters(model: &Model, detail: Detail, painter: &mut Painter<'_>) -> Line {
             separator.clone_from(&between);
         }
     }
-    let left = |kind: LinkKind| links.count(kind) - named[kind as usize];
-    for kind in LinkKind::ALL.into_iter().filter(|kind| *kind != LinkKind::Live) {
+    let left = |kind: LinkState| links.count(kind) - named[kind as usize];
+    for kind in LinkState::ALL.into_iter().filter(|kind| *kind != LinkState::Live) {
         let count = match (is_short, kind) {
             // The same glyph is not shown twice.
-            (true, LinkKind::Retrying) => left(kind) + left(LinkKind::Busy),
-            (true, LinkKind::Busy) => 0,
+            (true, LinkState::Retrying) => left(kind) + left(LinkState::Connecting),
+            (true, LinkState::Connecting) => 0,
             (_, kind) => left(kind),
         };
         if count > 0 {
-            let (glyph, word, role) = kind_words(kind, painter);
+            let (glyph, (word, role)) = (glyphs.link_state(kind), state_words(kind));
             let text = if is_short { format!("{glyph}{count}") } else { format!("{glyph} {count} {word}") };
             line = line.and(separator.as_str(), Role::Muted).and(text, role);
             separator = if is_short { " ".to_owned() } else { between.clone() };
@@ -116,16 +116,15 @@ pub fn clusters_in_short(model: &Model, painter: &mut Painter<'_>) -> Line {
     clusters(model, Detail::Counts, painter)
 }
 
-fn kind_words(kind: LinkKind, painter: &Painter<'_>) -> (&'static str, &'static str, Role) {
-    let glyphs = painter.glyphs();
-    match kind {
-        LinkKind::Down => (glyphs.link_failed, "down", Role::Error),
-        LinkKind::Retrying => (glyphs.link_busy, "retrying", Role::Warn),
-        LinkKind::Partial => (glyphs.link_partial, "partly read", Role::Warn),
-        LinkKind::Busy => (glyphs.link_busy, "connecting", Role::Warn),
-        LinkKind::Idle => (glyphs.link_idle, "idle", Role::Muted),
-        LinkKind::Recorded => (glyphs.link_recorded, "recorded", Role::Muted),
-        LinkKind::Live => (glyphs.link_live, "live", Role::Text),
+fn state_words(state: LinkState) -> (&'static str, Role) {
+    match state {
+        LinkState::Down => ("down", Role::Error),
+        LinkState::Retrying => ("retrying", Role::Warn),
+        LinkState::Partial => ("partly read", Role::Warn),
+        LinkState::Connecting => ("connecting", Role::Warn),
+        LinkState::Idle => ("idle", Role::Muted),
+        LinkState::Recorded => ("recorded", Role::Muted),
+        LinkState::Live => ("live", Role::Text),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The wall: the fleet on a screen that nobody types at. Totals, the worst clusters, the apply under way, the next to
-//! expire, and the news.
+//! The wall: fleet status for a shared display. Totals, the worst clusters, the running apply, the next to expire, and
+//! the news.
 //!
 //! Invariants: no cursor; drawn only when something on it changes, and nothing here visits the fleet.
 
@@ -13,11 +13,11 @@ use super::paint::{Painter, PaneFocus};
 use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
-use crate::console::model::{ExpiryPlace, FLEET_DRIFT, LinkKind, Model, Run, StateCounts, WORST_FIRST};
+use crate::console::model::{ExpiryPlace, FLEET_DRIFT, Model, Run, StateCounts, WORST_FIRST};
 use crate::console::table::age;
 use crate::console::theme::Role;
 use trueup_checks::End;
-use trueup_core::engine::{State, short_id};
+use trueup_core::engine::{LinkState, State, short_id};
 use trueup_core::world::ClusterName;
 
 /// From this height five clusters and five expiries are shown.
@@ -86,7 +86,7 @@ fn totals(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 /// `No data for 4m`: no cluster is connected.
 fn cut_off(model: &Model) -> Option<String> {
     let links = model.fleet.links();
-    let connected = [LinkKind::Live, LinkKind::Partial, LinkKind::Recorded, LinkKind::Busy];
+    let connected = [LinkState::Live, LinkState::Partial, LinkState::Recorded, LinkState::Connecting];
     if links.total() == 0 || connected.iter().any(|kind| links.count(*kind) > 0) {
         return None;
     }

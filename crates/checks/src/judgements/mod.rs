@@ -56,7 +56,7 @@ impl Began {
         match (recorded, before) {
             (Some(recorded), _) => Self::Recorded(recorded),
             (None, Some(before)) if same_verdict(&before.judgement, now) => before.began,
-            // What was not known before may have been so for long.
+            // A verdict that replaces an unknown one may be older than this list.
             (None, Some(before)) if before.judgement.state == State::Unknown => Self::NotKnown,
             (None, Some(_)) => Self::Seen(at),
             (None, None) => Self::NotKnown,

@@ -16,7 +16,7 @@ use super::names::clusters_of_anchor;
 use super::subjects::Owners;
 use trueup_core::world::{ClusterName, Key, ObjectName, View};
 
-/// Where the clusters of the fleet are supposed to be, and who vouches for them.
+/// Expected endpoints and CA fingerprints of the clusters of the fleet.
 pub struct FleetAddresses<'a> {
     view: View<'a>,
     contexts: RefCell<BTreeMap<ClusterName, Option<Rc<CheckContext<'a>>>>>,
@@ -51,7 +51,7 @@ impl<'a> FleetAddresses<'a> {
         self.first(prints, who, |other| other.owns_authorities(held))
     }
 
-    /// The first other cluster that names one of these values, of those of which `is_it` is true.
+    /// The first other cluster that names one of these values and for which `is_it` is true.
     fn first(&self, values: Vec<Box<str>>, who: &Who, is_it: impl Fn(&Expected<'a>) -> bool) -> Option<Who> {
         let mut found: BTreeSet<(ClusterName, OwnerKind, Key)> = BTreeSet::new();
         for (cluster, key) in values.iter().flat_map(|value| self.naming(value)) {
@@ -65,7 +65,7 @@ impl<'a> FleetAddresses<'a> {
         })
     }
 
-    /// The clusters of which an object names this value.
+    /// The clusters with an object that names this value.
     fn naming(&self, value: &str) -> BTreeSet<(ClusterName, Key)> {
         let mut all = BTreeSet::new();
         for (id, key, _) in self.view.indexed::<CapiCluster>(value) {

@@ -96,7 +96,7 @@ pub fn is_anchor(secret: &str) -> bool {
     clusters_of_anchor(secret).next().is_some()
 }
 
-/// The clusters of which a Secret may say where they are and who vouches for them.
+/// The clusters whose endpoint or CA a Secret may hold.
 pub fn clusters_of_anchor(secret: &str) -> impl Iterator<Item = &str> {
     [CONNECTION, CA].into_iter().filter_map(|suffix| secret.strip_suffix(suffix))
 }

@@ -68,13 +68,13 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
 /// What the change of a Secret may mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Says {
-    /// Where a cluster is, or who vouches for it.
+    /// The endpoint or the CA of a cluster.
     Address,
     Nothing,
 }
 
-/// Where clusters of the fleet are and who vouches for them, as far as that may have changed. A source that leads there, or led
-/// there, is judged by it, wherever it is.
+/// Endpoints and CAs of clusters that may have changed. Every source that leads to one of them, or led to it, is judged
+/// again.
 #[derive(Default)]
 struct ChangedAddresses {
     clusters: BTreeSet<ClusterName>,

@@ -49,18 +49,19 @@ pub struct RecordedVerdict {
 }
 
 crate::named_enum! {
-    /// The link of a cluster, as the legend of the console names it.
+    /// The link of a cluster, the worst first.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum LinkState {
-        Live = "live",
+        /// The login expired, or the cluster cannot be reached.
+        Down = "down",
+        Retrying = "retrying",
         /// Live, with lists that could not be read.
         Partial = "partial",
         /// Connecting, listing, or waiting for the next attempt.
         Connecting = "connecting",
-        Retrying = "retrying",
-        Down = "down",
         Idle = "idle",
         Recorded = "recorded",
+        Live = "live",
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Update {
     /// What of tracked fields changed, the latest last.
     #[serde(default)]
     pub edits: Vec<Arc<ObjectEdit>>,
-    /// Clusters of which a list became complete: what is found there now may have been so for long.
+    /// Clusters with a list that became complete: findings there may be older than this update.
     #[serde(default)]
     pub arrived: BTreeSet<ClusterName>,
 }

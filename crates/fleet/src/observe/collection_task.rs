@@ -33,7 +33,7 @@ pub(super) struct CollectionRequest {
 #[derive(Clone)]
 pub(super) struct CollectionTask {
     pub id: CollectionId,
-    /// Shared by the tasks of one connection, of which there may be thousands.
+    /// Shared by the tasks of one connection; a fleet has thousands of connections.
     pub connection: Arc<TaskConnection>,
 }
 

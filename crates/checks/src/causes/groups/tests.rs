@@ -99,7 +99,7 @@ fn a_group_names_the_edit_its_time_and_the_field_manager() {
             written("2026-11-12T08:00:00Z"),
             "2 orphans: HostedCluster checkout, no provider uses them; edited 12 Nov 08:00 by web (before this session)",
         ),
-        ("nobody knows", Edits::default(), cause("checkout", "orphans"), "2 orphans: no provider uses them"),
+        ("no author is known", Edits::default(), cause("checkout", "orphans"), "2 orphans: no provider uses them"),
     ];
     for (case, edits, cause, expected) in cases {
         let findings = ["a", "b"].map(|name| finding(name, State::Extra, Some(cause.clone())));

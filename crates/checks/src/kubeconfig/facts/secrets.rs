@@ -195,7 +195,7 @@ pub struct Anchor {
 impl Fact for Anchor {
     const REDUCED_KEYS: &'static [&'static str] = &[CONNECTION_ENDPOINT, CONNECTION_CA, CA_KEYS[0], CA_KEYS[1]];
 
-    /// Where the cluster is and who vouches for it: how a kubeconfig that leads there finds it.
+    /// Endpoint and CA of the cluster: the index keys under which a kubeconfig for it is found.
     fn index(&self, each: &mut dyn FnMut(&str)) {
         self.endpoint.iter().for_each(|server| each(server.as_str()));
         self.authorities.iter().for_each(|held| held.index(each));

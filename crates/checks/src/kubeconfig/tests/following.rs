@@ -27,13 +27,13 @@ enum What {
         cluster: u8,
         age: i64,
         leads_to: u8,
-        vouched_by: u8,
+        ca_of: u8,
     },
     Connection {
         namespace: u8,
         cluster: u8,
         is: u8,
-        vouched_by: u8,
+        ca_of: u8,
     },
     Cluster {
         namespace: u8,
@@ -60,8 +60,8 @@ fn step() -> impl Strategy<Value = Step> {
     let object = (namespace, cluster, age, place.clone(), place);
     let what = (0..12u8, object, 0..20usize).prop_map(|(what, (namespace, cluster, age, one, other), at)| match what {
         0 | 1 => What::Target { namespace, cluster, age, leads_to: one },
-        2..=4 => What::Source { cluster, age, leads_to: one, vouched_by: other },
-        5 | 6 => What::Connection { namespace, cluster, is: one, vouched_by: other },
+        2..=4 => What::Source { cluster, age, leads_to: one, ca_of: other },
+        5 | 6 => What::Connection { namespace, cluster, is: one, ca_of: other },
         7 => What::Cluster { namespace, cluster, is: one },
         8 => What::Plane { namespace, cluster, is: one },
         9 => What::Drop { at },
@@ -99,12 +99,12 @@ fn apply(given: Given, Step { context, what }: &Step, version: usize) -> Given {
         What::Target { namespace, cluster, age, leads_to } => {
             versioned(target(&team(*namespace), &name(*cluster), &config(*age, *leads_to)))
         }
-        What::Source { cluster, age, leads_to, vouched_by } => {
-            versioned(source(&name(*cluster), &config(*age, *leads_to).authorities(&[&name(*vouched_by)])))
+        What::Source { cluster, age, leads_to, ca_of } => {
+            versioned(source(&name(*cluster), &config(*age, *leads_to).authorities(&[&name(*ca_of)])))
         }
-        What::Connection { namespace, cluster, is, vouched_by } => {
+        What::Connection { namespace, cluster, is, ca_of } => {
             let secret = connection(&team(*namespace), &name(*cluster)).key("cluster_endpoint", &server(*is));
-            let authority = if *vouched_by == 0 { String::new() } else { encoded(*vouched_by) };
+            let authority = if *ca_of == 0 { String::new() } else { encoded(*ca_of) };
             versioned(secret.key("cluster_certificate_authority_data", &authority))
         }
         What::Cluster { namespace, cluster, is } => at(capi_cluster(&team(*namespace), &name(*cluster)), *is),

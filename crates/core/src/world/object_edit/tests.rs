@@ -128,7 +128,7 @@ fn an_edit_names_field_values_time_and_field_manager() {
             &["x providers 3 → unset at 25 by cli"],
         ),
         (
-            "nobody says who wrote",
+            "no manager wrote at that time",
             edited(auth(&["a"], "OIDC"), json!([writer("cli", 10)])),
             &["x providers 3 → 1 at 99 by -"],
         ),

@@ -57,7 +57,7 @@ impl PodAccount {
     /// The kubeconfig of the account.
     ///
     /// # Errors
-    /// The pod has no token: nothing can be read as nobody.
+    /// The pod has no token.
     pub(super) fn kubeconfig(&self, looked: Vec<String>) -> Result<Kubeconfig, KubeconfigError> {
         let token = self.mount.join("token");
         if !token.is_file() {
