@@ -21,6 +21,7 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("checks", &["cel", "core"]),
     ("fleet", &["checks", "core", "net"]),
     ("operate", &["checks", "core", "fleet", "net"]),
+    ("controller", &["core", "fleet", "operate"]),
     ("sim", &["core"]),
 ];
 
