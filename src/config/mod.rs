@@ -13,6 +13,7 @@ mod budgets;
 mod clouds;
 mod clusters;
 mod console;
+mod controller;
 mod domains;
 mod egress;
 mod exec;
@@ -30,6 +31,7 @@ pub use trueup_checks::{BadDuration, parse_duration};
 
 use trueup_checks::registry::Entry;
 use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_controller::settings::ControllerSettings;
 use trueup_core::engine::AcceptRule;
 use trueup_operate::Settings;
 
@@ -41,10 +43,24 @@ pub struct Config {
     /// The enabled checks, made from their tables.
     pub domains: EnabledDomains,
     pub console: ConsoleSettings,
+    /// `[controller]`, for `trueup run`.
+    pub controller: ControllerSettings,
 }
 
-const KNOWN_KEYS: [&str; 11] =
-    ["clusters", "policy", "safety", "domains", "accept", "clouds", "egress", "exec", "budgets", "journal", "console"];
+const KNOWN_KEYS: [&str; 12] = [
+    "clusters",
+    "policy",
+    "safety",
+    "domains",
+    "accept",
+    "clouds",
+    "egress",
+    "exec",
+    "budgets",
+    "journal",
+    "console",
+    "controller",
+];
 
 /// Parses a config. Relative paths in it are relative to `folder`.
 ///
@@ -68,6 +84,7 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
         },
         domains: domains::read(&root, entries, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),
+        controller: controller::read(&root, entries, &mut problems),
     };
     problems.none_or(config)
 }
