@@ -110,6 +110,9 @@ pub enum Command {
     /// Describe a kubeconfig or a bearer token; never prints the secret part
     #[command(after_help = help::TOKEN)]
     Token(TokenArgs),
+    /// Serve findings, explanations and plans to an MCP client on stdin and stdout; no tool can approve or apply
+    #[command(after_help = help::MCP)]
+    Mcp(McpArgs),
     /// List the keys of the console
     Keys(PageArgs),
     /// List the themes of the console, with a sample of each
@@ -378,6 +381,16 @@ pub struct TokenArgs {
 pub enum TokenFormat {
     Table,
     Json,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct McpArgs {
+    /// Let a tool write new plan files into this folder; without it no tool writes anything
+    #[arg(long, value_name = "DIR")]
+    pub out_dir: Option<PathBuf>,
+    /// How long a verdict must hold before its delete is offered (live clusters; default 5s)
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub settle: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Args)]

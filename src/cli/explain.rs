@@ -40,22 +40,35 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
             let plan = apply::read(DOING, file)?;
             let findings: Vec<Named<'_>> = plan.findings.iter().map(Named::of).collect();
             let finding = &plan.findings[pick(&plan, &findings, args)?];
-            show(&page(context, &plan, Timestamp::now()), finding, None, args.format)
+            print(&rendered(&page(context, &plan, Timestamp::now()), finding, None, args.format))?;
         }
         None => {
             let args_of_plan = PlanArgs { domains: named_check(context, &args.finding)?, ..PlanArgs::default() };
             let plan::Observed { fleet, updates: _updates, request, reading: _ } =
                 plan::observe(context, &args_of_plan).await?;
             let (context, args) = (context.clone(), args.clone());
-            let explain = move |plan: StreamedPlan<'_>, now: Timestamp| {
-                let findings: Vec<Named<'_>> = plan.findings.rows.iter().map(Named::of_row).collect();
-                let place = pick(&plan, &findings, &args)?;
-                let (finding, created) = plan.findings.one(&plan.findings.rows[place]);
-                show(&page(&context, &plan, now), &finding, created, args.format)
-            };
-            fleet.plan_streamed(request, explain).await.map_err(|error| CliError::operate(DOING, &error))?
+            let explain = move |plan: StreamedPlan<'_>, now: Timestamp| explained(&context, &plan, &args, now);
+            let text = fleet.plan_streamed(request, explain).await.map_err(|error| CliError::operate(DOING, &error))?;
+            print(&text?)?;
         }
     }
+    Ok(0)
+}
+
+/// Explains the finding that is named, as it is in the fleet.
+///
+/// # Errors
+/// No finding or several match.
+pub fn explained(
+    context: &Context,
+    plan: &StreamedPlan<'_>,
+    args: &ExplainArgs,
+    now: Timestamp,
+) -> Result<Printable, CliError> {
+    let findings: Vec<Named<'_>> = plan.findings.rows.iter().map(Named::of_row).collect();
+    let place = pick(plan, &findings, args)?;
+    let (finding, created) = plan.findings.one(&plan.findings.rows[place]);
+    Ok(rendered(&page(context, plan, now), &finding, created, args.format))
 }
 
 fn page<'p, F>(context: &Context, plan: &'p Plan<F>, now: Timestamp) -> Page<'p, F> {
@@ -87,18 +100,11 @@ fn named_check(context: &Context, finding: &str) -> Result<Vec<String>, CliError
     Ok(named.map(str::to_owned).collect())
 }
 
-fn show<F>(
-    page: &Page<'_, F>,
-    finding: &Finding,
-    created: Option<Timestamp>,
-    format: ExplainFormat,
-) -> Result<u8, CliError> {
-    let text = match format {
+fn rendered<F>(page: &Page<'_, F>, finding: &Finding, created: Option<Timestamp>, format: ExplainFormat) -> Printable {
+    Printable::styled(&match format {
         ExplainFormat::Table => output::explain_text(page, finding, created),
         ExplainFormat::Json => output::explain_json(page, finding),
-    };
-    print(&Printable::styled(&text))?;
-    Ok(0)
+    })
 }
 
 /// The place of the finding that is named: by its whole id, by an action of a saved plan, as kubectl spells an object, or

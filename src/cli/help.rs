@@ -95,6 +95,16 @@ Examples:
   trueup token kubeconfig.yaml
   oc whoami -t | trueup token";
 
+pub const MCP: &str = "\
+Examples:
+  trueup mcp --context mgmt-eu
+  trueup mcp --from must-gather
+  trueup mcp --all-contexts --out-dir plans
+
+Exit codes:
+  0  the client closed stdin
+  1  the fleet or the folder cannot be used, or another error";
+
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory as _, Parser as _};

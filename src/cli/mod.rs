@@ -23,6 +23,7 @@ mod history;
 mod keys;
 mod log;
 mod man;
+mod mcp;
 mod oidc;
 mod out_file;
 mod output;
@@ -102,6 +103,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Keys(_)
             | Command::Themes(_)
             | Command::Token(_)
+            | Command::Mcp(_)
             | Command::Replay(_)
             | Command::Completions { .. }
             | Command::Man,
@@ -192,6 +194,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Themes(args)) => themes::run(&context, &args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Token(args)) => token::run(&context, &args),
+        Some(Command::Mcp(args)) => mcp::run(&context, &args).await,
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man) => man::run(),
     }

@@ -143,6 +143,15 @@ pub async fn observe_fleet(
     updates: mpsc::Receiver<Update>,
     args: &PlanArgs,
 ) -> Result<Observed, CliError> {
+    let (request, reading) = request(&fleet, args).await?;
+    Ok(Observed { fleet, updates, request, reading })
+}
+
+/// Observes what a plan of this fleet needs, and returns the request for it.
+///
+/// # Errors
+/// A filter matches nothing.
+pub async fn request(fleet: &Fleet, args: &PlanArgs) -> Result<(PlanRequest, InputReading), CliError> {
     let failed = |error: OperateError| CliError::operate(DOING, &error);
     let settle: Duration = args.settle.unwrap_or_else(|| fleet.session().settings.settle());
     let observed = fleet.observe(settle).await.map_err(failed)?;
@@ -153,7 +162,7 @@ pub async fn observe_fleet(
     };
     let valid_for = valid_for(args, fleet.session())?;
     let request = PlanRequest { scope, deletes_max: args.max_deletes, settle, valid_for, probes };
-    Ok(Observed { fleet, updates, request, reading: observed.reading })
+    Ok((request, observed.reading))
 }
 
 /// `--valid-for`, within `[safety] plan_ttl_max`.

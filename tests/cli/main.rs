@@ -37,6 +37,7 @@ mod live;
 mod live_secrets;
 mod local;
 mod machineset;
+mod mcp;
 mod oidc;
 mod oidc_backup;
 mod oidc_move;

@@ -17,6 +17,7 @@ mod support;
 mod pty;
 
 mod act;
+mod clients;
 mod conformance;
 mod console;
 mod copies;
@@ -29,6 +30,7 @@ mod in_cluster;
 mod killed;
 mod kubeconfig;
 mod machinesets;
+mod mcp;
 mod moto;
 mod moving;
 mod observed;
