@@ -12,6 +12,10 @@
 mod clouds;
 #[path = "tidy/coverage.rs"]
 mod coverage;
+#[path = "tidy/docs.rs"]
+mod docs;
+#[path = "tidy/reference.rs"]
+mod reference;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/wording.rs"]
@@ -44,6 +48,64 @@ fn the_coverage_of_the_founding_documents_names_files_and_tests_that_exist() {
     let functions = files.iter().flat_map(|file| coverage::functions(&file.text)).collect();
     let breaches = coverage::breaches(&page, root(), &functions);
     assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    let pages = documents();
+    assert!(pages.len() > 50, "the documents were not found: {}", pages.len());
+    let dead = docs::dead_links(root(), &pages);
+    assert!(dead.is_empty(), "links that lead nowhere:\n{}", dead.join("\n"));
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let pages = documents();
+    let summary = pages.iter().find(|page| page.path == "docs/SUMMARY.md").expect("the book has a summary");
+    let missing = docs::not_in_the_book(&summary.text, &pages);
+    assert!(missing.is_empty(), "docs/SUMMARY.md does not list:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_setting_is_documented() {
+    let page = std::fs::read_to_string(root().join("docs/config.md")).unwrap();
+    let checks: String =
+        documents().into_iter().filter(|page| page.path.starts_with("docs/checks/")).map(|page| page.text).collect();
+    let is_settings = |path: &str| path.starts_with("src/config/") || path.ends_with("/settings.rs");
+    let files = sources(&["src"]).into_iter().filter(|file| is_settings(&file.path));
+    let keys: Vec<(String, String)> = files
+        .flat_map(|file| docs::setting_keys(&file.text).into_iter().map(move |key| (file.path.clone(), key)))
+        .collect();
+    assert!(keys.len() > 50, "the settings were not found: {}", keys.len());
+    let missing: Vec<String> = keys
+        .iter()
+        .filter(|(_, key)| !docs::names(&page, key) && !docs::names(&checks, key))
+        .map(|(path, key)| format!("{path}: {key}"))
+        .collect();
+    assert!(missing.is_empty(), "docs/config.md does not name:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn the_reference_of_words_is_what_the_sources_have() {
+    let (path, page) = (root().join("docs/reference/words.md"), reference::page(&sources(&["src"])));
+    if std::env::var_os("TRUEUP_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(written, page, "run TRUEUP_WRITE_DOCS=1 cargo test --test tidy");
+}
+
+#[test]
+fn every_verdict_and_code_is_on_the_page_of_its_check() {
+    let (files, pages) = (sources(&["src"]), documents());
+    let mut missing = Vec::new();
+    for (check, verdicts, codes) in reference::checks(&files) {
+        let path = format!("docs/checks/{check}.md");
+        let page = pages.iter().find(|page| page.path == path).expect("each check has a page");
+        let words = verdicts.into_iter().chain(codes).filter(|word| !docs::names(&page.text, &word.word));
+        missing.extend(words.map(|word| format!("{path}: {}", word.word)));
+    }
+    assert!(missing.is_empty(), "words that are not explained:\n{}", missing.join("\n"));
 }
 
 #[test]
@@ -189,13 +251,24 @@ fn sources(own: &[&str]) -> Vec<SourceFile> {
 
 /// Every text of the project: code, documents, scripts and snapshots.
 fn texts() -> Vec<SourceFile> {
-    let folders = ["src", "crates", "tests", "docs", "examples", "benches"];
+    let folders = ["src", "crates", "tests", "docs", "examples", "benches", "release"];
     let mut files = read(
         folders.iter().map(|folder| root().join(folder)).collect(),
         &["go", "md", "py", "rs", "sh", "snap", "toml", "txt"],
     );
-    for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"] {
+    for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] {
         files.push(SourceFile::new(name, &std::fs::read_to_string(root().join(name)).unwrap()));
+    }
+    files
+}
+
+/// Every document in Markdown.
+fn documents() -> Vec<SourceFile> {
+    let mut files = read(vec![root().join("docs")], &["md"]);
+    let at_the_root = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    for path in at_the_root.filter(|path| path.extension().is_some_and(|end| end == "md")) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        files.push(SourceFile::new(name, &std::fs::read_to_string(&path).unwrap()));
     }
     files
 }

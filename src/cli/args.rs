@@ -119,8 +119,9 @@ pub enum Command {
     Themes(PageArgs),
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of a command, or write those of all commands
+    #[command(after_help = help::MAN)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -405,6 +406,27 @@ pub struct PageArgs {
 pub enum PageFormat {
     Table,
     /// As in the docs
+    Markdown,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ManArgs {
+    /// The command, such as history verify; without one the program
+    pub command: Vec<String>,
+    /// Write a file for each command into this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["command", "format"])]
+    pub dir: Option<PathBuf>,
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = ManFormat::Roff, value_name = "FORMAT")]
+    pub format: ManFormat,
+}
+
+/// How a manual is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ManFormat {
+    /// For man
+    Roff,
+    /// All commands, as in the docs
     Markdown,
 }
 

@@ -105,6 +105,12 @@ Exit codes:
   0  the client closed stdin
   1  the fleet or the folder cannot be used, or another error";
 
+pub const MAN: &str = "\
+Examples:
+  trueup man | man -l -
+  trueup man history verify
+  trueup man --dir ~/.local/share/man/man1";
+
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory as _, Parser as _};

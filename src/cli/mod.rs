@@ -106,7 +106,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Mcp(_)
             | Command::Replay(_)
             | Command::Completions { .. }
-            | Command::Man,
+            | Command::Man(_),
         )
         | None => false,
     };
@@ -196,6 +196,6 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Token(args)) => token::run(&context, &args),
         Some(Command::Mcp(args)) => mcp::run(&context, &args).await,
         Some(Command::Completions { shell }) => completions::run(shell),
-        Some(Command::Man) => man::run(),
+        Some(Command::Man(args)) => man::run(&args),
     }
 }
