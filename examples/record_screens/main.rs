@@ -1,7 +1,10 @@
 //! Records the screens of the docs: the demo at its start as the console draws it, at a fixed time.
 //!
-//! `cargo run --example record_screens` writes `docs/screens/*.svg` and `*.txt`. Keys are pressed as by a user; tasks are
+//! `cargo run --example record_screens` writes `docs/screens/*.svg` and `*.txt`, and the whole session as `session.cast`
+//! (asciinema) and `session.svg` (animated). Keys are pressed as by a user; tasks are
 //! executed here by the same functions, and nothing is sent.
+
+mod session;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +15,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use session::{STILL, Session, TYPED};
 use tokio::time::{Instant, timeout};
 use trueup::config::parse_config;
 use trueup::console::capture;
@@ -83,7 +87,8 @@ async fn main() -> std::io::Result<()> {
     recorder.press("W");
     recorder.record("wall")?;
     recorder.press("Wgx");
-    recorder.record("expiry")
+    recorder.record("expiry")?;
+    recorder.end()
 }
 
 /// The console without a terminal, and its services.
@@ -93,6 +98,7 @@ struct Recorder {
     appearance: Appearance,
     live: Live,
     now: Timestamp,
+    session: Session,
 }
 
 impl Recorder {
@@ -100,8 +106,14 @@ impl Recorder {
         let now = live.view().now.round(jiff::Unit::Second).expect("a second is a unit");
         let themes = Themes::built_in();
         let appearance = Appearance { theme: themes.resolve(THEME).expect("it is built in"), signs: GlyphSet::Unicode };
-        let mut recorder =
-            Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), appearance, live, now };
+        let mut recorder = Self {
+            model: Model::new(now, AREA, Zone::Utc),
+            hits: HitMap::default(),
+            appearance,
+            live,
+            now,
+            session: Session::default(),
+        };
         let checks = recorder.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start {
             checks,
@@ -131,6 +143,15 @@ impl Recorder {
 
     fn key(&mut self, code: KeyCode) {
         self.happens(What::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        let screen = self.screen();
+        self.session.show(screen, TYPED);
+    }
+
+    fn screen(&mut self) -> Buffer {
+        self.model.now = self.now;
+        let mut buffer = Buffer::empty(AREA);
+        self.hits = view(&self.model, &self.appearance, AREA, &mut buffer).hits;
+        buffer
     }
 
     /// Moves the cursor to the cluster's object of this name that a plan would change.
@@ -242,12 +263,18 @@ impl Recorder {
     fn record(&mut self, name: &str) -> std::io::Result<()> {
         // A detail is requested when the cursor rests.
         self.passes(1);
-        self.model.now = self.now;
-        let mut buffer = Buffer::empty(AREA);
-        self.hits = view(&self.model, &self.appearance, AREA, &mut buffer).hits;
+        let buffer = self.screen();
         let file = |end: &str| Path::new(FOLDER).join(format!("{name}.{end}"));
         std::fs::write(file("txt"), &*capture::text(&buffer))?;
-        std::fs::write(file("svg"), &*capture::svg(&buffer, &capture::Palette::DARK))
+        std::fs::write(file("svg"), &*capture::svg(&buffer, &capture::Palette::DARK))?;
+        self.session.show(buffer, STILL);
+        Ok(())
+    }
+
+    /// Writes the session.
+    fn end(&self) -> std::io::Result<()> {
+        std::fs::write(Path::new(FOLDER).join("session.cast"), self.session.cast())?;
+        std::fs::write(Path::new(FOLDER).join("session.svg"), self.session.svg())
     }
 }
 
