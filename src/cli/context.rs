@@ -98,6 +98,7 @@ impl Context {
                 impersonation: Impersonation { user, groups, ..Impersonation::default() },
             },
             state: self.state_path(),
+            shared_key: None,
             read_only: globals.read_only,
             allow_insecure_writes: globals.allow_insecure_writes,
             watches: WatchStart::default(),

@@ -27,7 +27,7 @@ use trueup_core::world::ClusterName;
 /// # Errors
 /// The plan is refused, or the state folder cannot be used.
 pub fn check_plan(session: &Session, plan: &Plan, foreign: ForeignPlan) -> Result<Provenance, OperateError> {
-    let provenance = plan.provenance(&session.mark_key()?);
+    let provenance = plan.provenance(&*session.mark_key()?);
     let limits = session.settings.safety.plans;
     check_whole(plan, provenance, foreign, limits, Timestamp::now()).map_err(OperateError::Refused)?;
     Ok(provenance)

@@ -4,11 +4,13 @@
 //! runs this one function.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::error::OperateError;
 use crate::fleet::Fleet;
+use crate::guard::{GuardedSwitches, Unguarded, WriteGuard, guarded};
 use crate::publish::publish;
 use crate::recheck::Rechecker;
 use crate::recover::{is_same, left_open, ports_of, recover_open, report_open};
@@ -29,13 +31,20 @@ pub struct ApplyOptions {
     pub reference_scan_after: Duration,
 }
 
+/// Who approved a run, and what has to hold whenever it sends something.
+pub struct Authority {
+    /// For the journal.
+    pub who: String,
+    pub guard: Arc<dyn WriteGuard>,
+}
+
 impl Default for ApplyOptions {
     fn default() -> Self {
         Self { on_new_reference: OnNewReference::Report, reference_scan_after: REFERENCE_SCAN_AFTER }
     }
 }
 
-/// Applies a plan. The action under way is finished before `stop` takes effect.
+/// Applies a plan as the user of this process. The action under way is finished before `stop` takes effect.
 ///
 /// # Errors
 /// The state folder, journal or vault cannot be used, or a cluster is not the one the plan was made for.
@@ -46,7 +55,24 @@ pub async fn apply(
     stop: &AtomicBool,
     progress: &mut (dyn FnMut(&Action, Progress<'_>) + Send),
 ) -> Result<Report, OperateError> {
+    let authority = Authority { who: fleet.session().user(), guard: Arc::new(Unguarded) };
+    apply_with(fleet, approved, options, authority, stop, progress).await
+}
+
+/// Applies a plan with the approval of these people, and only while the guard permits it.
+///
+/// # Errors
+/// As [`apply`].
+pub async fn apply_with(
+    fleet: &Fleet,
+    approved: ApprovedPlan,
+    options: ApplyOptions,
+    authority: Authority,
+    stop: &AtomicBool,
+    progress: &mut (dyn FnMut(&Action, Progress<'_>) + Send),
+) -> Result<Report, OperateError> {
     let session = fleet.session();
+    let Authority { who, guard } = authority;
     let State { mut journal, records, vault } = open_state(session, "apply")?;
     let opened_at = journal.last_hash();
     let targets: Vec<TargetRecord> = approved.reached().into_iter().cloned().collect();
@@ -61,6 +87,7 @@ pub async fn apply(
     let (resolved, still_open) = recover_open(session, &mut journal, open).await?;
     report_open(session, &still_open);
     records.extend(resolved);
+    let clusters = guarded(clusters, &guard);
     let earlier = entries(&records);
     compact_journal(session, &mut journal, &records, &vault, clocks)?;
     if journal.last_hash() != opened_at {
@@ -68,7 +95,7 @@ pub async fn apply(
     }
     let mut recheck = Rechecker::new(fleet.clone(), names, approved.plan().clone());
     let settings = RunSettings {
-        who: session.user(),
+        who,
         host: session.host(),
         on_new_reference: options.on_new_reference,
         reference_scan_after: options.reference_scan_after,
@@ -79,7 +106,7 @@ pub async fn apply(
         journal: &mut journal,
         vault: &vault,
         clock: &WallTime,
-        switches: &SafetySwitches::new(session),
+        switches: &GuardedSwitches { switches: SafetySwitches::new(session), guard },
         stop,
         progress,
     };

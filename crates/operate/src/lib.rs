@@ -3,7 +3,8 @@
 //! - [`Session`]: settings, environment, contexts, state folder and flags of one process; [`Events`] go to the front end.
 //! - [`Fleet`]: the handle on the live loop. `observe`, `plan`, `probe` and `dry_run` are its methods; `supervisor` keeps
 //!   the loop running; [`connect_contexts`] and [`read_folder`] make it.
-//! - [`admit()`]: what of a plan may be approved now. [`apply()`]: runs an approved plan; `recheck` judges again before each wave; `recover` resolves open intents.
+//! - [`admit()`]: what of a plan may be approved now. [`apply()`]: runs an approved plan, under a [`WriteGuard`] with
+//!   [`apply_with`]; `recheck` judges again before each wave; `recover` resolves open intents.
 //! - [`plan_undo`], [`read_history`], [`read_recovered`]: the journal.
 //!
 //! Invariants: cli, console and controller use the same functions for the same step.
@@ -22,6 +23,7 @@ mod error;
 mod event;
 mod fleet;
 mod fresh;
+mod guard;
 mod history;
 mod local;
 mod login_backup;
@@ -48,15 +50,16 @@ mod undo;
 pub use access::{ask as ask_access, questions as access_questions};
 pub use accounts::{account_settings, known_clouds, needed_clouds};
 pub use admit::{admit, admit_in, check_plan, sent_earlier};
-pub use apply::{ApplyOptions, apply};
+pub use apply::{ApplyOptions, Authority, apply, apply_with};
 pub use dry_run::DryRunAnswer;
 pub use error::{ErrorClass, OperateError, chain};
 pub use event::{Event, Events, Notice};
 pub use fleet::{Fleet, Made, MakeLive, WeakFleet, connect_contexts, connect_members};
 pub use fresh::{FreshWorld, WorldNow};
+pub use guard::{Unguarded, WriteGuard};
 pub use history::{Reach, Recovered, history_entries, pick, read_history, read_recovered};
 pub use login_backup::BackedUp;
-pub use members::{logged_in, members};
+pub use members::{connect_context, logged_in, members};
 pub use observe::{KnownNames, LIST_TIMEOUT, Observed, link_error, unread, with_remedy};
 pub use plan::{PlanRequest, build_plan};
 pub use plugins::KeptApprovals;

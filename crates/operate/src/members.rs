@@ -39,6 +39,19 @@ pub fn members(session: &Session) -> Result<Vec<Member>, OperateError> {
     Ok(members)
 }
 
+/// A client for one context of the kubeconfig, beside the fleet, and the context's namespace.
+///
+/// # Errors
+/// The context is missing or incomplete, or its API server cannot be reached.
+pub async fn connect_context(session: &Session, context: &str) -> Result<(kube::Client, String), OperateError> {
+    let access = session.read_kubeconfig()?.access(context)?;
+    let (namespace, impersonation) = (access.namespace.clone(), session.contexts.impersonation.clone());
+    let connector =
+        KubeconfigConnector::new(access, impersonation, session.env.clone(), &session.plugins, wall_clock());
+    let connection = connector.connect().await.map_err(|error| OperateError::Start(format!("{context}: {error}")))?;
+    Ok((connection.client, namespace))
+}
+
 /// A context of the kubeconfig as a member, reached with a credential that its plugin just printed.
 ///
 /// # Errors

@@ -23,6 +23,8 @@ pub struct Session {
     pub contexts: Contexts,
     /// The state folder with journal, vault and keys. Absent: the environment names no home.
     pub state: Option<PathBuf>,
+    /// The key of plan marks that replicas share. Absent: the key of the state folder.
+    pub shared_key: Option<Arc<MarkKey>>,
     /// `--read-only`.
     pub read_only: bool,
     /// `--allow-insecure-writes`.
@@ -60,13 +62,16 @@ impl Session {
         Ok(StateFolder::look(self.state_path()?)?)
     }
 
-    /// The key of the state folder that marks plans, made on first use.
+    /// The key that marks plans: the shared one, or that of the state folder, made on first use.
     ///
     /// # Errors
     /// The state folder or the key cannot be used.
-    pub fn mark_key(&self) -> Result<MarkKey, OperateError> {
+    pub fn mark_key(&self) -> Result<Arc<MarkKey>, OperateError> {
+        if let Some(shared) = &self.shared_key {
+            return Ok(shared.clone());
+        }
         let folder = StateFolder::prepare(self.state_path()?)?;
-        Ok(MarkKey::load_or_create(&folder)?)
+        Ok(Arc::new(MarkKey::load_or_create(&folder)?))
     }
 
     /// The files of the kubeconfig.

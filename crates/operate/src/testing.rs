@@ -48,6 +48,7 @@ fn bare_session() -> Session {
         env: Env::default(),
         contexts: Contexts::default(),
         state: None,
+        shared_key: None,
         read_only: false,
         allow_insecure_writes: false,
         plugins: PluginPolicy::Any,

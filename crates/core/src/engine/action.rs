@@ -159,6 +159,8 @@ named_enum! {
         Type = "type",
         Paused = "paused",
         Deleting = "deleting",
+        /// The replica does not hold the Lease of the cluster's shard for long enough.
+        Lease = "lease",
     }
 }
 

@@ -197,6 +197,12 @@ impl Admission {
         questions_for(&self.plan, &places.collect(), self.provenance)
     }
 
+    /// What approval would have asked for before the chosen actions were judged again.
+    pub(super) fn chosen_questions(&self) -> Vec<ClusterQuestion> {
+        let places = (0..self.admitted.len()).filter(|place| self.admitted[*place] != Admitted::NotChosen);
+        questions_for(&self.plan, &places.collect(), self.provenance)
+    }
+
     /// The tier an action is approved at.
     pub fn tier(&self, action: &Action) -> Tier {
         approval_tier(action, self.provenance)

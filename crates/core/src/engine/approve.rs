@@ -63,6 +63,11 @@ pub enum Answers {
     Typed(BTreeMap<String, String>),
     /// `--expect` and every `--confirm-cluster`.
     Flags { expect: Option<String>, confirmed: BTreeSet<String> },
+    /// The words of Approval objects, a line for each cluster. They were given for everything that was chosen, before it
+    /// was judged again.
+    Objects(BTreeMap<String, String>),
+    /// A rule of the configuration, which approves up to this tier, and never T4 or a foreign plan.
+    Rule { tier_max: Tier },
 }
 
 /// A plan that was admitted and accepted exactly as shown.
@@ -81,6 +86,8 @@ pub struct ApprovedPlan {
 pub enum How {
     Typed,
     Flags,
+    Objects,
+    Rule,
 }
 
 /// Why a plan is not approved.
@@ -108,6 +115,8 @@ pub enum Refusal {
     NotConfirmed { cluster: String },
     #[error("{cluster}: not approved: the answer is not the word that was asked for; nothing was sent")]
     WrongAnswer { cluster: String },
+    #[error("{cluster} has a {tier} action, and the rule approves up to {tier_max}; approve it with an Approval")]
+    BeyondRule { cluster: String, tier: Tier, tier_max: Tier },
     #[error("plan has no action {action}")]
     NoSuchAction { action: String },
     #[error("{action} is blocked by {gate}: {why}")]
@@ -144,6 +153,7 @@ impl Refusal {
             | Self::ShortId { .. }
             | Self::NotConfirmed { .. }
             | Self::WrongAnswer { .. }
+            | Self::BeyondRule { .. }
             | Self::Blocked { .. }
             | Self::NoTarget { .. } => RefusalClass::Safety,
             Self::NothingAdmitted { class, .. } => *class,
@@ -175,7 +185,11 @@ pub fn approve(admission: Admission, answers: &Answers, now: Timestamp) -> Resul
     if let Some(class) = admission.refusal_class().filter(|_| questions.is_empty()) {
         return Err(Refusal::NothingAdmitted { refused: admission.refusal_lines(), class });
     }
-    let how = check_answers(plan, &questions, answers)?;
+    let asked = match answers {
+        Answers::Objects(_) => admission.chosen_questions(),
+        Answers::Typed(_) | Answers::Flags { .. } | Answers::Rule { .. } => questions,
+    };
+    let how = check_answers(plan, &asked, answers)?;
     Ok(ApprovedPlan { admission, how, approved_at: now })
 }
 
@@ -189,6 +203,8 @@ pub fn check_answers(plan: &Plan, questions: &[ClusterQuestion], answers: &Answe
         Answers::Flags { expect, confirmed } => {
             check_flags(plan, questions, expect.as_deref(), confirmed).map(|()| How::Flags)
         }
+        Answers::Objects(lines) => check_typed(questions, lines).map(|()| How::Objects),
+        Answers::Rule { tier_max } => check_rule(questions, *tier_max).map(|()| How::Rule),
     }
 }
 
@@ -321,6 +337,17 @@ fn check_typed(questions: &[ClusterQuestion], lines: &BTreeMap<String, String>) 
         }
     }
     Ok(())
+}
+
+/// A rule approves what was made here, up to its tier and at most T3.
+fn check_rule(questions: &[ClusterQuestion], tier_max: Tier) -> Result<(), Refusal> {
+    let tier_max = tier_max.min(Tier::T3);
+    match questions.iter().find(|question| question.tier > tier_max || question.provenance == Provenance::Foreign) {
+        Some(ClusterQuestion { cluster, tier, .. }) => {
+            Err(Refusal::BeyondRule { cluster: cluster.clone(), tier: *tier, tier_max })
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_flags(

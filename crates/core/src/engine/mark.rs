@@ -72,6 +72,21 @@ impl MarkKey {
         }
     }
 
+    /// The key that replicas share, from where they keep it. None: it does not have the right length.
+    pub fn shared(bytes: &[u8]) -> Option<Self> {
+        Some(Self(Zeroizing::new(bytes.try_into().ok()?)))
+    }
+
+    /// A new key for replicas to share.
+    ///
+    /// # Errors
+    /// The system returns no random bytes.
+    pub fn random() -> io::Result<Zeroizing<Vec<u8>>> {
+        let mut key = Zeroizing::new(vec![0; KEY_BYTES]);
+        File::open("/dev/urandom")?.read_exact(&mut key)?;
+        Ok(key)
+    }
+
     fn mac(&self, id: &str) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes a key of any length");
         mac.update(id.as_bytes());

@@ -327,6 +327,8 @@ impl<'p> Run<'p, '_> {
             how: match self.approved.how() {
                 How::Typed => ApprovalWay::Typed,
                 How::Flags => ApprovalWay::Expected,
+                How::Objects => ApprovalWay::Objects,
+                How::Rule => ApprovalWay::Rule,
             },
             at: self.approved.approved_at(),
             clusters: self.approved.targets().into_iter().map(cluster).collect(),

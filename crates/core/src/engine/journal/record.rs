@@ -186,6 +186,10 @@ named_enum! {
         Typed = "typed",
         /// A script named the plan's id.
         Expected = "expected",
+        /// People created Approval objects.
+        Objects = "objects",
+        /// A rule of the controller's configuration covers it.
+        Rule = "rule",
     }
 }
 
