@@ -105,6 +105,9 @@ pub enum Command {
     /// Start an embedded fleet; nothing outside the process is touched
     #[command(after_help = help::DEMO)]
     Demo(DemoArgs),
+    /// Watch the fleet, propose what is to be done and apply what was approved: the controller, in a cluster
+    #[command(after_help = help::RUN)]
+    Run(RunArgs),
     /// Open a recorded session of the console, or check that it replays to the recorded frames
     Replay(ReplayArgs),
     /// Describe a kubeconfig or a bearer token; never prints the secret part
@@ -173,6 +176,16 @@ pub enum PlanFormat {
     Markdown,
     /// One row per finding
     Csv,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// Where /healthz, /readyz and /metrics are served
+    #[arg(long, value_name = "ADDR", default_value = "0.0.0.0:8080")]
+    pub listen: std::net::SocketAddr,
+    /// The namespace of Proposals, Approvals and Leases (default: that of the pod or context)
+    #[arg(long, short = 'n', value_name = "NAME")]
+    pub namespace: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -90,6 +90,15 @@ Examples:
   trueup demo
   trueup demo --headless --listen 127.0.0.1:0";
 
+pub const RUN: &str = "\
+Examples:
+  trueup run --config /etc/trueup/config.toml
+  trueup run --context hub --namespace trueup --listen 127.0.0.1:8080
+
+Exit codes:
+  0  stopped by a signal: the action in flight has ended, and the Leases are released
+  1  anything else";
+
 pub const TOKEN: &str = "\
 Examples:
   trueup token kubeconfig.yaml

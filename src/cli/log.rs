@@ -18,6 +18,7 @@ use trueup_core::engine::text::Printable;
 
 use super::args::Globals;
 use super::error::CliError;
+use super::log_json::JsonLines;
 
 /// The console's default log, in the state folder.
 const OWN_FOLDER: &str = "logs";
@@ -56,6 +57,18 @@ pub fn start(globals: &Globals) -> Result<Option<WorkerGuard>, CliError> {
     let filter = EnvFilter::new(if globals.verbose { "off,trueup=debug" } else { "off,trueup=info" });
     let writer = PrintableEvents(writer);
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false).init();
+    Ok(Some(guard))
+}
+
+/// Starts a log on stderr with one JSON object a line: what a cluster collects from its pods.
+///
+/// # Errors
+/// Never; the same shape as [`start`].
+pub fn start_json(globals: &Globals) -> Result<Option<WorkerGuard>, CliError> {
+    let (writer, guard) = tracing_appender::non_blocking(io::stderr());
+    let filter = EnvFilter::new(if globals.verbose { "off,trueup=debug" } else { "off,trueup=info" });
+    let writer = PrintableEvents(writer);
+    tracing_subscriber::fmt().event_format(JsonLines).with_env_filter(filter).with_writer(writer).init();
     Ok(Some(guard))
 }
 

@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod keys;
 mod log;
+mod log_json;
 mod man;
 mod mcp;
 mod oidc;
@@ -30,6 +31,7 @@ mod output;
 mod plan;
 mod process;
 mod replay;
+mod run;
 mod run_plan;
 mod show;
 mod terminal;
@@ -74,7 +76,11 @@ pub fn run() -> ExitCode {
         let state = context.state_path();
         log::set_default(&mut context.globals, state);
     }
-    let code = log::start(&context.globals).and_then(|_guard| run_until_interrupted(context, cli.command));
+    let started = match &cli.command {
+        Some(Command::Run(_)) if context.globals.log.is_none() => log::start_json(&context.globals),
+        Some(_) | None => log::start(&context.globals),
+    };
+    let code = started.and_then(|_guard| run_until_interrupted(context, cli.command));
     ExitCode::from(code.unwrap_or_else(|error: CliError| {
         for line in error.to_string().lines() {
             terminal::write_stderr(&terminal.safe(line));
@@ -92,7 +98,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
     // These commands handle signals: they finish the action in flight and report what was done.
     let handles_signals = match &command {
         Some(Command::Demo(args)) => args.headless,
-        Some(Command::Apply(_) | Command::Undo(_)) => true,
+        Some(Command::Apply(_) | Command::Undo(_) | Command::Run(_)) => true,
         Some(
             Command::Plan(_)
             | Command::Explain(_)
@@ -190,6 +196,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Doctor) => doctor::run(&context).await,
         Some(Command::Oidc(args)) => oidc::run(&context, &args).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
+        Some(Command::Run(args)) => run::run(&context, &args).await,
         Some(Command::Keys(args)) => keys::run(&context, &args),
         Some(Command::Themes(args)) => themes::run(&context, &args),
         Some(Command::Replay(args)) => replay::run(&args),

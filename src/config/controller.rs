@@ -283,8 +283,8 @@ mod tests {
             ),
             (
                 "a mode",
-                rule("\"automatic\""),
-                "unknown value `automatic` for `hosted-oidc` in [controller.mode]; did you mean `auto`?",
+                rule("\"autom\""),
+                "unknown value `autom` for `hosted-oidc` in [controller.mode]; did you mean `auto`?",
             ),
             (
                 "T4",

@@ -56,7 +56,8 @@ impl Acting {
         SHARED.get_or_init(Self::stand_up).await.as_ref()
     }
 
-    async fn stand_up() -> Option<Self> {
+    /// A pair of the test's own.
+    pub async fn stand_up() -> Option<Self> {
         let (mgmt, guest) = start_two().await?;
         let mut canaries = Canaries::default();
         let (at_mgmt, at_guest) = (mgmt.connect(User::Admin), guest.connect(User::Admin));

@@ -20,6 +20,7 @@ mod act;
 mod clients;
 mod conformance;
 mod console;
+mod controller;
 mod copies;
 mod desk;
 mod encodings;

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
+
 use trueup_core::engine::Tier;
 use trueup_core::named_enum;
 use trueup_core::world::RiskClass;
@@ -91,6 +93,11 @@ impl ControllerSettings {
     pub fn mode(&self, check: &str) -> &CheckMode {
         self.modes.get(check).unwrap_or(&CheckMode::Propose)
     }
+}
+
+/// The hash of a configuration file, as `sha256sum` prints it: what the journal names beside a rule.
+pub fn config_digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 impl FourEyes {

@@ -165,6 +165,13 @@ impl From<&ClusterIdentity> for ProposedIdentity {
     }
 }
 
+impl From<&ProposedIdentity> for ClusterIdentity {
+    fn from(identity: &ProposedIdentity) -> Self {
+        let ProposedIdentity { kube_system_uid, ca_sha256, account } = identity.clone();
+        Self { kube_system_uid, ca_sha256, account }
+    }
+}
+
 impl Resource for Proposal {
     type DynamicType = ();
     type Scope = NamespaceResourceScope;
