@@ -1,7 +1,8 @@
 //! What every command starts from: arguments, environment, terminal and configuration.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -30,9 +31,14 @@ pub struct Context {
 #[derive(Clone)]
 pub enum Notices {
     Stderr,
+    /// On stderr, each once: a server would repeat what it cannot read at every request.
+    Once(Arc<Mutex<BTreeSet<String>>>),
     /// The console has the screen, and shows them.
     Console(ReplySender),
 }
+
+/// Different notices of one run that are shown: a server that runs for weeks keeps no more.
+const KNOWN_MAX: usize = 1_000;
 
 impl Context {
     pub fn new(globals: Globals, env: Env) -> Self {
@@ -75,6 +81,12 @@ impl Context {
     pub fn note(&self, text: &str) {
         match &self.notices {
             Notices::Stderr => write_stderr(&self.terminal.safe(text)),
+            Notices::Once(known) => {
+                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                if known.len() < KNOWN_MAX && known.insert(text.to_owned()) {
+                    write_stderr(&self.terminal.safe(text));
+                }
+            }
             Notices::Console(replies) => replies.send(TaskReply::Notice { message: text.to_owned() }),
         }
     }
@@ -111,7 +123,7 @@ impl Context {
     fn plugins(&self, settings: &Settings) -> PluginPolicy {
         match (&settings.exec_allow, &self.notices) {
             (Some(listed), _) => PluginPolicy::Listed(listed.as_slice().into()),
-            (None, Notices::Stderr) => PluginPolicy::Any,
+            (None, Notices::Stderr | Notices::Once(_)) => PluginPolicy::Any,
             (None, Notices::Console(_)) => {
                 PluginPolicy::Approved(Arc::new(KeptApprovals::read(self.state_path().as_deref())))
             }
@@ -122,8 +134,10 @@ impl Context {
         let (context, progress) = (self.clone(), ProgressLine::default());
         Events::new(move |event| match (event, &context.notices) {
             (Event::Notice(notice), _) => context.note(&notice.to_string()),
-            (Event::Reading(clusters), Notices::Stderr) => progress.show(&context.terminal, &clusters),
-            (Event::WatchEnded(message), Notices::Stderr) => context.note(&message),
+            (Event::Reading(clusters), Notices::Stderr | Notices::Once(_)) => {
+                progress.show(&context.terminal, &clusters)
+            }
+            (Event::WatchEnded(message), Notices::Stderr | Notices::Once(_)) => context.note(&message),
             (Event::Reading(_), Notices::Console(_)) => {}
             (Event::WatchEnded(message), Notices::Console(replies)) => replies.send(TaskReply::NotStarted { message }),
         })

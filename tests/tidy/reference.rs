@@ -1,4 +1,5 @@
-//! The reference of words: verdicts and codes of each check, gates, reasons, verbs and ways to undo, out of the sources.
+//! The reference of words: verdicts and codes of each check, gates, reasons, verbs, ways to undo and metrics, out of the
+//! sources.
 //!
 //! `TRUEUP_WRITE_DOCS=1 cargo test --test tidy` writes the page again.
 
@@ -83,11 +84,46 @@ pub fn page(files: &[SourceFile]) -> String {
     }
     let states = set(files, "crates/core/src/engine/finding.rs", "State");
     page += &format!("\n## States\n\n{}.\n", listed(&states));
+    let exposed = files.iter().find(|file| file.path == "crates/controller/src/metrics.rs");
+    let metrics = exposed.map(|file| metrics(&file.text)).unwrap_or_default();
+    if !metrics.is_empty() {
+        page += "\n## Metrics\n\nOf `trueup run`, as OpenMetrics.\n\n| metric | type | |\n| --- | --- | --- |\n";
+    }
+    for Metric { name, kind, help } in metrics {
+        // A counter's samples have another name than its family.
+        let suffix = if kind == "counter" { "_total" } else { "" };
+        page += &format!("| `{name}{suffix}` | {kind} | {help} |\n");
+    }
     page
+}
+
+/// A family of metrics.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metric {
+    name: String,
+    kind: String,
+    help: String,
+}
+
+/// The families a source file writes: `family("name", "type", "help")`.
+fn metrics(code: &str) -> Vec<Metric> {
+    let families = code.split(".family(").skip(1).filter_map(|call| {
+        let mut texts = call.split('"').skip(1).step_by(2).map(str::to_owned);
+        Some(Metric { name: texts.next()?, kind: texts.next()?, help: texts.next()? })
+    });
+    families.collect()
 }
 
 fn listed(words: &[Word]) -> String {
     words.iter().map(|word| format!("`{}`", word.word)).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn metrics_are_read() {
+    let code = "text.family(\"trueup_x\", \"gauge\", \"An x.\");\nfor x in y {}\ntext.family(\n    \"trueup_y\",\n    \"counter\",\n    \"Ys.\",\n);";
+    let metric =
+        |name: &str, kind: &str, help: &str| Metric { name: name.into(), kind: kind.into(), help: help.into() };
+    assert_eq!(metrics(code), [metric("trueup_x", "gauge", "An x."), metric("trueup_y", "counter", "Ys.")]);
 }
 
 #[test]

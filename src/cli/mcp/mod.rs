@@ -24,7 +24,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use tokio::sync::Semaphore;
 
 use super::args::{ExplainArgs, ExplainFormat, McpArgs, PlanArgs};
-use super::context::Context;
+use super::context::{Context, Notices};
 use super::error::CliError;
 use super::fleet::{self, CheckFilter, Source};
 use super::{explain, plan};
@@ -48,6 +48,7 @@ const INSTRUCTIONS: &str = "trueup compares what should exist in a fleet of Kube
 
 pub async fn run(context: &Context, args: &McpArgs) -> Result<u8, CliError> {
     let folder = args.out_dir.as_deref().map(OutFolder::open).transpose()?;
+    let context = &Context { notices: Notices::Once(Arc::default()), ..context.clone() };
     let watches = WatchStart::AfterList;
     let (fleet, mut updates) = fleet::start(context, context.config()?, CheckFilter::All, watches).await?;
     // Tools ask for the current state. The loop pauses while updates are not read, and ends with this command.
