@@ -42,6 +42,9 @@ pub struct Globals {
     /// Act as a member of this group; may be given several times
     #[arg(long = "as-group", global = true, value_name = "GROUP", requires = "act_as")]
     pub act_as_groups: Vec<String>,
+    /// How long the response to a read may take to begin: 5s, 1m; 0 for trueup's own limits
+    #[arg(long, global = true, value_name = "DURATION", value_parser = request_timeout)]
+    pub request_timeout: Option<Duration>,
     /// The config file, instead of trueup/config.toml in the user's config folder
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -120,6 +123,11 @@ pub enum Command {
     Keys(PageArgs),
     /// List the themes of the console, with a sample of each
     Themes(PageArgs),
+    /// Print the JSON Schema of what trueup reads and writes
+    #[command(after_help = help::SCHEMA)]
+    Schema(SchemaArgs),
+    /// Print version, commit and build
+    Version(VersionArgs),
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
     /// Print the manual page of a command, or write those of all commands
@@ -129,6 +137,9 @@ pub enum Command {
 
 #[derive(Debug, Clone, Args)]
 pub struct PlanArgs {
+    /// Only these objects: KIND, KIND/NAME or KIND.GROUP/NAME, as kubectl spells them
+    #[arg(value_name = "OBJECT")]
+    pub objects: Vec<String>,
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanFormat::Table, value_name = "FORMAT")]
     pub format: PlanFormat,
@@ -141,6 +152,15 @@ pub struct PlanArgs {
     /// Only this namespace (a pattern); may be given several times
     #[arg(long = "namespace", short = 'n', value_name = "NAME")]
     pub namespaces: Vec<String>,
+    /// All namespaces, whatever --namespace says (the default)
+    #[arg(long, short = 'A')]
+    pub all_namespaces: bool,
+    /// Only findings with these fields: metadata.name, metadata.namespace, kind, cluster, domain, state, verdict
+    #[arg(long, value_name = "FIELDS")]
+    pub field_selector: Option<String>,
+    /// Not supported: labels of objects are not kept; use --field-selector
+    #[arg(long, short = 'l', value_name = "LABELS")]
+    pub selector: Option<String>,
     /// Leave matches out
     #[arg(long)]
     pub changes_only: bool,
@@ -171,11 +191,24 @@ pub struct PlanArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
     Table,
+    /// The table with more columns, and nothing cut
+    Wide,
+    /// The plan file
     Json,
+    /// The same document as YAML
+    Yaml,
+    /// The object of each finding that does not match, as kubectl spells it
+    Name,
     /// For a change ticket
     Markdown,
     /// One row per finding
     Csv,
+    /// A test suite per check, a test case per finding
+    Junit,
+    /// A result per finding that does not match
+    Sarif,
+    /// Numbers of findings and actions
+    Openmetrics,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -195,6 +228,12 @@ pub struct ExplainArgs {
     /// The namespace of KIND/NAME
     #[arg(long, short = 'n', value_name = "NAME")]
     pub namespace: Option<String>,
+    /// KIND/NAME in any namespace, whatever --namespace says
+    #[arg(long, short = 'A')]
+    pub all_namespaces: bool,
+    /// Show actual and expected with KUBECTL_EXTERNAL_DIFF, or diff -u -N
+    #[arg(long, conflicts_with = "format")]
+    pub diff: bool,
     /// Explain a finding or an action of this saved plan instead of the fleet
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
@@ -217,6 +256,9 @@ pub struct ShowArgs {
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanFormat::Table, value_name = "FORMAT")]
     pub format: PlanFormat,
+    /// Show what each action changes with KUBECTL_EXTERNAL_DIFF, or diff -u -N
+    #[arg(long, conflicts_with = "format")]
+    pub diff: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -444,6 +486,33 @@ pub enum ManFormat {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct VersionArgs {
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
+    pub format: ExplainFormat,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Of what
+    #[arg(value_enum)]
+    pub name: SchemaName,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// A plan, as plan -o json and --out write it
+    Plan,
+    /// A line of history export
+    Journal,
+    /// The fleet.yaml of a snapshot
+    Fleet,
+    /// The config.toml
+    Config,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct DemoArgs {
     /// Also serve the demo's Kubernetes APIs here, and write a kubeconfig
     #[arg(long, value_name = "ADDR")]
@@ -468,7 +537,11 @@ impl Default for PlanArgs {
             format: PlanFormat::Table,
             domains: Vec::new(),
             clusters: Vec::new(),
+            objects: Vec::new(),
             namespaces: Vec::new(),
+            all_namespaces: false,
+            field_selector: None,
+            selector: None,
             changes_only: false,
             settle: None,
             watch: false,
@@ -479,6 +552,11 @@ impl Default for PlanArgs {
             out: None,
         }
     }
+}
+
+/// As kubectl reads it: `0` is no limit, and a number alone is seconds.
+fn request_timeout(text: &str) -> Result<Duration, String> {
+    text.parse().map(Duration::from_secs).or_else(|_| duration(text))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -13,26 +13,18 @@ use jiff::Timestamp;
 
 use super::args::{ExplainArgs, ExplainFormat, PlanArgs};
 use super::context::Context;
+use super::diff::{self, Sides};
 use super::error::CliError;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::{apply, plan};
 use trueup_core::engine::text::Printable;
-use trueup_core::engine::{Finding, ObjectRef, Plan, Row, StreamedPlan};
+use trueup_core::engine::{Finding, ObjectPattern, ObjectRef, Plan, Row, StreamedPlan};
 
 const DOING: &str = "explain";
 
 /// Candidates listed when the id does not match one finding.
 const CANDIDATES_MAX: usize = 10;
-
-/// Short names that kubectl knows, for the kinds that checks judge.
-const SHORT_NAMES: [(&str, &str); 5] = [
-    ("cm", "configmap"),
-    ("crd", "customresourcedefinition"),
-    ("deploy", "deployment"),
-    ("ns", "namespace"),
-    ("svc", "service"),
-];
 
 pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> {
     match &args.plan {
@@ -40,16 +32,28 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
             let plan = apply::read(DOING, file)?;
             let findings: Vec<Named<'_>> = plan.findings.iter().map(Named::of).collect();
             let finding = &plan.findings[pick(&plan, &findings, args)?];
-            print(&rendered(&page(context, &plan, Timestamp::now()), finding, None, args.format))?;
+            match args.diff {
+                true => diff::show(context, &[Sides::of_finding(finding)]).await?,
+                false => {
+                    print(&rendered(&page(context, &plan, Timestamp::now()), finding, None, args.format)).map(drop)?
+                }
+            }
         }
         None => {
             let args_of_plan = PlanArgs { domains: named_check(context, &args.finding)?, ..PlanArgs::default() };
             let plan::Observed { fleet, updates: _updates, request, reading: _ } =
                 plan::observe(context, &args_of_plan).await?;
-            let (context, args) = (context.clone(), args.clone());
-            let explain = move |plan: StreamedPlan<'_>, now: Timestamp| explained(&context, &plan, &args, now);
-            let text = fleet.plan_streamed(request, explain).await.map_err(|error| CliError::operate(DOING, &error))?;
-            print(&text?)?;
+            let (own_context, own_args) = (context.clone(), args.clone());
+            let explain = move |plan: StreamedPlan<'_>, now: Timestamp| match own_args.diff {
+                true => found(&plan, &own_args).map(|(finding, _)| Shown::Diff(Sides::of_finding(&finding))),
+                false => explained(&own_context, &plan, &own_args, now).map(Shown::Text),
+            };
+            let shown =
+                fleet.plan_streamed(request, explain).await.map_err(|error| CliError::operate(DOING, &error))?;
+            match shown? {
+                Shown::Text(text) => print(&text).map(drop)?,
+                Shown::Diff(sides) => diff::show(context, &[sides]).await?,
+            }
         }
     }
     Ok(0)
@@ -65,10 +69,21 @@ pub fn explained(
     args: &ExplainArgs,
     now: Timestamp,
 ) -> Result<Printable, CliError> {
+    let (finding, created) = found(plan, args)?;
+    Ok(rendered(&page(context, plan, now), &finding, created, args.format))
+}
+
+/// The finding that is named, and when its subject was created.
+fn found(plan: &StreamedPlan<'_>, args: &ExplainArgs) -> Result<(Finding, Option<Timestamp>), CliError> {
     let findings: Vec<Named<'_>> = plan.findings.rows.iter().map(Named::of_row).collect();
     let place = pick(plan, &findings, args)?;
-    let (finding, created) = plan.findings.one(&plan.findings.rows[place]);
-    Ok(rendered(&page(context, plan, now), &finding, created, args.format))
+    Ok(plan.findings.one(&plan.findings.rows[place]))
+}
+
+/// What is shown of a finding of the fleet.
+enum Shown {
+    Text(Printable),
+    Diff(Sides),
 }
 
 fn page<'p, F>(context: &Context, plan: &'p Plan<F>, now: Timestamp) -> Page<'p, F> {
@@ -116,9 +131,10 @@ fn pick<F>(plan: &Plan<F>, findings: &[Named<'_>], args: &ExplainArgs) -> Result
     if let Some(found) = exact.or_else(|| args.plan.as_ref().and_then(|_| of_action())) {
         return Ok(found);
     }
-    let spelled = Spelled::parse(&asked);
+    let spelled = ObjectPattern::parse(&asked).ok().filter(ObjectPattern::has_name);
+    let namespace = args.namespace.as_ref().filter(|_| !args.all_namespaces);
     let is_meant = |finding: &Named<'_>| {
-        let in_namespace = args.namespace.as_ref().is_none_or(|name| finding.subject.namespace.as_ref() == Some(name));
+        let in_namespace = namespace.is_none_or(|name| finding.subject.namespace.as_ref() == Some(name));
         let is_named = spelled.as_ref().is_some_and(|spelled| spelled.matches(&finding.subject));
         in_namespace && is_named
     };
@@ -126,7 +142,7 @@ fn pick<F>(plan: &Plan<F>, findings: &[Named<'_>], args: &ExplainArgs) -> Result
         findings.iter().enumerate().filter(|(_, finding)| is_meant(finding)).map(|(place, _)| place).collect()
     };
     let mut candidates = places(&is_meant);
-    if candidates.is_empty() && args.namespace.is_none() {
+    if candidates.is_empty() && namespace.is_none() {
         candidates = places(&|finding| finding.id.contains(&asked));
     }
     match candidates.as_slice() {
@@ -149,43 +165,6 @@ fn with_account_numbers<F>(plan: &Plan<F>, asked: &str) -> String {
     written.into_iter().next().unwrap_or_else(|| asked.to_owned())
 }
 
-/// An object as kubectl spells it: `secret/NAME`, `secrets/NAME`, `cm/NAME`, `machinesets.machine.openshift.io/NAME`.
-struct Spelled {
-    kind: String,
-    group: Option<String>,
-    name: String,
-}
-
-impl Spelled {
-    fn parse(text: &str) -> Option<Self> {
-        let (kind, name) = text.split_once('/')?;
-        if name.is_empty() || name.contains('/') {
-            return None;
-        }
-        let (kind, group) = match kind.split_once('.') {
-            Some((kind, group)) => (kind, Some(group.to_ascii_lowercase())),
-            None => (kind, None),
-        };
-        let kind = kind.to_ascii_lowercase();
-        let short = SHORT_NAMES.iter().find(|(short, _)| *short == kind);
-        let kind = short.map_or(kind.clone(), |(_, long)| (*long).to_owned());
-        Some(Self { kind, group, name: name.to_owned() })
-    }
-
-    fn matches(&self, subject: &ObjectRef) -> bool {
-        let group = subject.api_version.split_once('/').map(|(group, _)| group);
-        let kind = subject.kind.to_ascii_lowercase();
-        let is_kind = self.kind == kind || plurals(&kind).contains(&self.kind);
-        is_kind && subject.name == self.name && self.group.as_deref().is_none_or(|asked| group == Some(asked))
-    }
-}
-
-/// The plural forms of a kind, as API servers spell them.
-fn plurals(kind: &str) -> [String; 3] {
-    let stem = kind.strip_suffix('y').unwrap_or(kind);
-    [format!("{kind}s"), format!("{kind}es"), format!("{stem}ies")]
-}
-
 fn no_match(findings: &[Named<'_>], asked: &str) -> CliError {
     let nearest = trueup_fleet::connect::nearest_names(asked, findings.iter().map(|finding| finding.id));
     let hint = match nearest.is_empty() {
@@ -202,39 +181,4 @@ fn several_match(many: Vec<&str>, asked: &str) -> CliError {
     }
     let cause = format!("{} findings match \"{asked}\"", many.len());
     CliError::usage(DOING, cause, format!("name one of: {}", names.join(", ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_are_spelled_as_kubectl_does() {
-        let finding = |api_version: &str, kind: &str, name: &str| -> Finding {
-            serde_json::from_value(serde_json::json!({
-                "id": "x", "domain": "d", "cluster": "c", "state": "match", "verdict": "v", "codes": [], "summary": "",
-                "evidence": [], "expected": {}, "actual": {}, "actions": [],
-                "subject": { "apiVersion": api_version, "kind": kind, "namespace": "n", "name": name, "uid": "u" },
-            }))
-            .unwrap()
-        };
-        let secret = finding("v1", "Secret", "old");
-        let set = finding("machine.openshift.io/v1beta1", "MachineSet", "old");
-        let cases = [
-            ("secret/old", &secret, true),
-            ("Secrets/old", &secret, true),
-            ("secret/older", &secret, false),
-            ("cm/old", &secret, false),
-            ("machineset/old", &set, true),
-            ("machinesets.machine.openshift.io/old", &set, true),
-            ("machinesets.cluster.x-k8s.io/old", &set, false),
-            ("n/secret/old", &secret, false),
-            ("secret/", &secret, false),
-        ];
-        for (text, finding, expected) in cases {
-            let found = Spelled::parse(text).is_some_and(|spelled| spelled.matches(&finding.subject));
-            assert_eq!(found, expected, "case: {text} for {}", finding.subject.kind);
-        }
-        assert!(plurals("policy").contains(&"policies".to_owned()));
-    }
 }

@@ -21,6 +21,10 @@ Examples:
   trueup plan --changes-only --cluster 'guest-*'
   trueup plan -o json --out plan.json
   trueup plan --from snapshot --domain hosted-oidc
+  trueup plan secrets -n openshift-config -o name
+  trueup plan --field-selector kind=Secret,state!=match
+  trueup plan -o junit                  also sarif, openmetrics, markdown, csv
+  trueup plan --watch -o json           the plan, then an object per change, one per line
 
 Exit codes:
   0  every finding matches, and no action is blocked
@@ -33,6 +37,7 @@ Examples:
   trueup explain ext-auth
   trueup explain Secret/ext-auth-console -n openshift-config
   trueup explain a1 --plan plan.json
+  trueup explain hc/guest-a -A --diff   actual and expected in KUBECTL_EXTERNAL_DIFF
 
 Exit codes:
   0  explained
@@ -41,7 +46,19 @@ Exit codes:
 pub const SHOW: &str = "\
 Examples:
   trueup show plan.json
-  trueup show plan.json -o markdown";
+  trueup show plan.json -o markdown
+  trueup show plan.json --diff          what each action changes, in KUBECTL_EXTERNAL_DIFF
+
+Exit codes:
+  0  plan can be applied
+  3  something stands in the way; stderr says what
+  4  plan was edited: its content is not what its id says
+  1  the file is not a plan, or another error";
+
+pub const SCHEMA: &str = "\
+Examples:
+  trueup schema plan
+  trueup schema config";
 
 pub const APPLY: &str = "\
 Examples:

@@ -12,7 +12,9 @@ mod clouds;
 mod completions;
 mod console;
 mod context;
+pub(crate) mod defaults;
 mod demo;
+mod diff;
 mod doctor;
 mod doctor_live;
 mod error;
@@ -33,21 +35,23 @@ mod process;
 mod replay;
 mod run;
 mod run_plan;
+mod schema;
+mod selection;
 mod show;
 mod terminal;
 mod themes;
 mod token;
 mod undo;
 mod usage;
+mod version;
 mod watch;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser as _;
 use tokio::signal::unix::{SignalKind, signal};
 
-use args::{Cli, Command, PlanArgs, ReplayArgs};
+use args::{Command, PlanArgs, ReplayArgs};
 use context::Context;
 use error::CliError;
 
@@ -65,11 +69,12 @@ const SHUTDOWN_MAX: Duration = Duration::from_secs(1);
 /// Reads the command line, runs the command and returns its exit code.
 pub fn run() -> ExitCode {
     process::prepare();
-    let cli = match Cli::try_parse() {
+    let cli = match defaults::parse() {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(usage::answer(&error)),
     };
-    let mut context = Context::new(cli.globals, Env::new(std::env::vars_os()));
+    let mut context =
+        Context::new(cli.globals.clone(), Env::new(std::env::vars_os()).answered_within(cli.globals.request_timeout));
     let terminal = context.terminal;
     // Only the console writes its own log: the demo touches nothing outside the process, a table has no log.
     if cli.command.is_none() && console::is_possible() {
@@ -111,6 +116,8 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Token(_)
             | Command::Mcp(_)
             | Command::Replay(_)
+            | Command::Schema(_)
+            | Command::Version(_)
             | Command::Completions { .. }
             | Command::Man(_),
         )
@@ -121,7 +128,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         let (context, command) = match opens_console(context, command) {
             Opens::Console(context, open, instead) => return console::run(context, open, instead).await,
             Opens::Replay(context, args) => return replay::on_console(context, &args).await,
-            Opens::Nothing(context, command) => (context, command),
+            Opens::Nothing(context, command) => (context, *command),
         };
         if context.globals.record.is_some() {
             return Err(CliError::usage(
@@ -151,12 +158,12 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
 enum Opens {
     Console(Context, console::OpenFleet, console::Instead),
     Replay(Context, ReplayArgs),
-    Nothing(Context, Option<Command>),
+    Nothing(Context, Box<Option<Command>>),
 }
 
 fn opens_console(context: Context, command: Option<Command>) -> Opens {
     if !console::is_possible() {
-        return Opens::Nothing(context, command);
+        return Opens::Nothing(context, Box::new(command));
     }
     match command {
         None if context.globals.from.is_some() => {
@@ -170,7 +177,7 @@ fn opens_console(context: Context, command: Option<Command>) -> Opens {
         Some(Command::Replay(args)) if context.globals.record.is_none() && !args.check && !args.frames => {
             Opens::Replay(context, args)
         }
-        command => Opens::Nothing(context, command),
+        command => Opens::Nothing(context, Box::new(command)),
     }
 }
 
@@ -202,6 +209,8 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Token(args)) => token::run(&context, &args),
         Some(Command::Mcp(args)) => mcp::run(&context, &args).await,
+        Some(Command::Schema(args)) => schema::run(&args),
+        Some(Command::Version(args)) => version::run(&args),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man(args)) => man::run(&args),
     }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 everything matches and nothing is blocked; 2 an action is not blocked; 3 anything else.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,9 +15,10 @@ use super::context::Context;
 use super::error::CliError;
 use super::fleet::{self, CheckFilter};
 use super::out_file::{write_private, write_private_parts};
-use super::output::{self, Matches, Page};
-use super::terminal::{print, print_parts};
-use super::watch::{self, Location};
+use super::output::{self, Matches, Page, Writer};
+use super::selection;
+use super::terminal::print_parts;
+use super::watch::{self, ChangeFormat, Location};
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, StreamedPlan, plan_exit};
 use trueup_fleet::live::Update;
@@ -35,6 +37,9 @@ pub struct Observed {
 }
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
+    if args.watch {
+        ChangeFormat::of(args.format)?;
+    }
     let observed = observe(context, &args).await?;
     show(context, &args, observed, Location::Kubeconfig).await
 }
@@ -60,7 +65,7 @@ pub async fn show(context: &Context, args: &PlanArgs, observed: Observed, locati
     };
     let (code, printed) = fleet.plan_streamed(request, write).await.map_err(failed)??;
     if args.watch {
-        return watch::run(context, location, fleet, printed, updates).await;
+        return watch::run(context, location, ChangeFormat::of(args.format)?, fleet, printed, updates).await;
     }
     Ok(code)
 }
@@ -74,7 +79,7 @@ fn write(
     now: Timestamp,
     reading: InputReading,
 ) -> Result<u8, CliError> {
-    if args.out.is_some() || args.format == PlanFormat::Json {
+    if args.out.is_some() || matches!(args.format, PlanFormat::Json | PlanFormat::Yaml) {
         plan = marked(context, session, plan);
     }
     if let Some(path) = &args.out {
@@ -84,12 +89,15 @@ fn write(
     note_unmatched_selection(context, args, &plan);
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
     let page = Page { plan: &plan, now, zone: context.zone(), terminal: context.terminal, matches };
-    match args.format {
-        PlanFormat::Table => print(&Printable::styled(&output::table(&page)))?,
-        PlanFormat::Json => print_parts(|write| plan.write_file_text(write))?,
-        PlanFormat::Markdown => print_parts(|write| output::markdown(&page, write))?,
-        PlanFormat::Csv => print_parts(|write| output::csv(&page, write))?,
+    let json = |write: &mut Writer<'_, io::Error>| match args.watch {
+        false => plan.write_file_text(write),
+        // The first of the lines; the changes follow.
+        true => {
+            plan.write_file_text(|part| write(&watch::on_one_line(part)))?;
+            write(&Printable::default().ended())
+        }
     };
+    print_parts(|write| output::plan(&page, args.format, json, write))?;
     Ok(plan_exit(&plan, reading).code())
 }
 
@@ -156,6 +164,7 @@ pub async fn request(fleet: &Fleet, args: &PlanArgs) -> Result<(PlanRequest, Inp
     let settle: Duration = args.settle.unwrap_or_else(|| fleet.session().settings.settle());
     let observed = fleet.observe(settle).await.map_err(failed)?;
     let scope = scope(args, &fleet.known_names().await.map_err(failed)?)?;
+    selection::require_matches(fleet, args, &scope).await?;
     let probes = match args.probe {
         true => fleet.probe(scope.clone()).await.map_err(failed)?,
         false => Default::default(),
@@ -183,8 +192,13 @@ fn scope(args: &PlanArgs, known: &KnownNames) -> Result<PlanScope, CliError> {
         acts_only: false,
         domains: globs("--domain", &args.domains, &known.checks)?,
         clusters: globs("--cluster", &args.clusters, &known.clusters)?,
-        namespaces: globs("--namespace", &args.namespaces, &known.namespaces)?,
+        namespaces: match args.all_namespaces {
+            true => Vec::new(),
+            false => globs("--namespace", &args.namespaces, &known.namespaces)?,
+        },
         subjects: None,
+        objects: selection::objects(&args.objects)?,
+        fields: selection::fields(args)?,
         selected_verdicts: selected_verdicts(&args.select)?,
     })
 }

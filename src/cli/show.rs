@@ -8,11 +8,11 @@ use jiff::Timestamp;
 
 use super::args::{PlanFormat, ShowArgs};
 use super::context::Context;
+use super::diff::{self, Sides};
 use super::error::CliError;
 use super::output::{self, Matches, Page};
-use super::terminal::{print, print_parts};
+use super::terminal::print_parts;
 use super::{apply, fleet};
-use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Chosen, ForeignPlan, Plan, Provenance};
 use trueup_operate::{OperateError, admit, check_plan};
 
@@ -22,7 +22,10 @@ const NOT_APPLICABLE: u8 = 3;
 
 pub async fn run(context: &Context, args: &ShowArgs) -> Result<u8, CliError> {
     let plan = apply::read(DOING, &args.file)?;
-    show(context, args.format, &plan)?;
+    match args.diff {
+        true => diff::show(context, &plan.actions.iter().map(Sides::of_action).collect::<Vec<_>>()).await?,
+        false => show(context, args.format, &plan)?,
+    }
     let obstacles = obstacles(context, plan).await?;
     if obstacles.is_empty() {
         context.note("plan can be applied");
@@ -36,12 +39,7 @@ fn show(context: &Context, format: PlanFormat, plan: &Plan) -> Result<(), CliErr
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
     let (now, zone) = (Timestamp::now(), context.zone());
     let page = Page { plan, now, zone, terminal: context.terminal, matches };
-    match format {
-        PlanFormat::Table => print(&Printable::styled(&output::table(&page)))?,
-        PlanFormat::Json => print(&plan.file_text())?,
-        PlanFormat::Markdown => print_parts(|write| output::markdown(&page, write))?,
-        PlanFormat::Csv => print_parts(|write| output::csv(&page, write))?,
-    };
+    print_parts(|write| output::plan(&page, format, |write| write(&plan.file_text()), write))?;
     Ok(())
 }
 

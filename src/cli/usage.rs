@@ -15,14 +15,23 @@ pub fn answer(error: &clap::Error) -> u8 {
 
 /// Joins clap's paragraphs to one line, without the usage.
 fn sentence(text: &str) -> String {
+    format!("trueup: {}; see trueup --help", joined(text))
+}
+
+/// Why clap refuses something, on one line.
+pub fn reason(error: &clap::Error) -> String {
+    joined(&error.render().to_string())
+}
+
+fn joined(text: &str) -> String {
     let parts =
         text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let parts = parts
         .filter(|line| !line.is_empty())
         .map(|line| line.trim_start_matches("error: ").trim_start_matches("tip: "));
-    let mut sentence = String::from("trueup: ");
+    let mut sentence = String::new();
     for line in parts {
-        let joint = if sentence.ends_with(": ") {
+        let joint = if sentence.is_empty() {
             ""
         } else if sentence.ends_with(':') {
             " "
@@ -32,7 +41,7 @@ fn sentence(text: &str) -> String {
         sentence.push_str(joint);
         sentence.push_str(line);
     }
-    sentence + "; see trueup --help"
+    sentence
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod clouds;
 mod clusters;
 mod console;
 mod controller;
+mod defaults;
 mod domains;
 mod egress;
 mod exec;
@@ -25,6 +26,7 @@ mod safety;
 use std::path::Path;
 
 pub use console::{AlertSetting, ConsoleSettings, FLEET, ViewSettings};
+pub use defaults::FlagDefaults;
 pub use domains::EnabledDomains;
 pub use file::{ACCEPTED_FILE, CONFIG_BYTES_MAX, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
 pub use trueup_checks::{BadDuration, parse_duration};
@@ -45,9 +47,11 @@ pub struct Config {
     pub console: ConsoleSettings,
     /// `[controller]`, for `trueup run`.
     pub controller: ControllerSettings,
+    /// Values of flags that a command line leaves out.
+    pub defaults: FlagDefaults,
 }
 
-const KNOWN_KEYS: [&str; 12] = [
+const KNOWN_KEYS: [&str; 13] = [
     "clusters",
     "policy",
     "safety",
@@ -60,6 +64,7 @@ const KNOWN_KEYS: [&str; 12] = [
     "journal",
     "console",
     "controller",
+    "defaults",
 ];
 
 /// Parses a config. Relative paths in it are relative to `folder`.
@@ -85,6 +90,7 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
         domains: domains::read(&root, entries, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),
         controller: controller::read(&root, entries, &mut problems),
+        defaults: defaults::read(&root, &mut problems),
     };
     problems.none_or(config)
 }

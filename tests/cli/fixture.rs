@@ -99,12 +99,22 @@ items:
 
 /// Runs the binary in an empty environment. `$TMP` in the arguments stands for the folder.
 pub fn run(dir: &TempDir, args: &[&str]) -> Output {
-    command(dir, args).output().unwrap()
+    let output = command(dir, args).output().unwrap();
+    require_valid(dir, args, output)
 }
 
 /// The same with a state folder: without one no backup could be made, and no delete of a live object is offered.
 pub fn run_with_state(dir: &TempDir, args: &[&str]) -> Output {
-    command(dir, args).env("XDG_STATE_HOME", dir.path().join("state")).output().unwrap()
+    let output = command(dir, args).env("XDG_STATE_HOME", dir.path().join("state")).output().unwrap();
+    require_valid(dir, args, output)
+}
+
+/// Every plan and history that a test makes is valid by its published schema.
+fn require_valid(dir: &TempDir, args: &[&str], output: Output) -> Output {
+    let tmp = dir.path().to_str().unwrap();
+    let args: Vec<String> = args.iter().map(|arg| arg.replace("$TMP", tmp)).collect();
+    super::schema::require_valid_output(&args, &output);
+    output
 }
 
 /// `TRUEUP_BIN` names another build of the binary, such as the one that is measured.

@@ -148,31 +148,64 @@ async fn doctor_checks_live_clusters() {
     }
 }
 
+/// `trueup plan --watch` of the fleet, and its lines.
+struct Watching {
+    child: tokio::process::Child,
+    lines: tokio::io::Lines<tokio::io::BufReader<tokio::process::ChildStdout>>,
+}
+
+impl Watching {
+    fn start(fleet: &Fleet, more: &[&str]) -> Self {
+        let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))
+            .env_clear()
+            .args(["plan", "--watch", "--settle", "0s", "--kubeconfig"])
+            .arg(fleet.dir.path().join("kubeconfig"))
+            .args(more)
+            .stdout(std::process::Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let stdout = tokio::io::BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines: tokio::io::AsyncBufReadExt::lines(stdout) }
+    }
+
+    async fn next(&mut self) -> String {
+        let line = tokio::time::timeout(Duration::from_secs(30), self.lines.next_line()).await;
+        line.expect("a line comes").unwrap().expect("the watch continues")
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn watch_prints_a_line_for_each_finding_that_changes() {
-    use tokio::io::{AsyncBufReadExt, BufReader};
     let fleet = fleet().await;
-    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))
-        .env_clear()
-        .args(["plan", "--watch", "--settle", "0s", "--kubeconfig"])
-        .arg(fleet.dir.path().join("kubeconfig"))
-        .stdout(std::process::Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut next = async || {
-        let line = tokio::time::timeout(Duration::from_secs(30), lines.next_line()).await;
-        line.expect("a line comes").unwrap().expect("the watch continues")
-    };
-    while !next().await.starts_with("2 clusters") {}
+    let mut watching = Watching::start(&fleet, &[]);
+    while !watching.next().await.starts_with("2 clusters") {}
     fleet.guest.remove("v1", "Secret", "openshift-config/old-client").unwrap();
-    let line = next().await;
+    let line = watching.next().await;
     assert!(
         line.contains("gone  hosted-oidc/guest-a/Secret/openshift-config/old-client  (was extra, orphan-certain)"),
         "{line}"
     );
-    child.kill().await.unwrap();
+    watching.child.kill().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn watch_as_json_prints_the_plan_and_then_an_object_per_change() {
+    let fleet = fleet().await;
+    let mut watching = Watching::start(&fleet, &["-o", "json"]);
+    let plan = trueup_core::engine::Plan::read(&watching.next().await).unwrap();
+    assert_eq!(plan.actions.len(), 1);
+    fleet.guest.remove("v1", "Secret", "openshift-config/old-client").unwrap();
+    let mut change: serde_json::Value = serde_json::from_str(&watching.next().await).unwrap();
+    change["at"].take();
+    let expected = serde_json::json!({
+        "schema": "trueup/change/v1", "at": null, "finding": "hosted-oidc/guest-a/Secret/openshift-config/old-client",
+        "domain": "hosted-oidc", "cluster": "guest-a",
+        "subject": { "apiVersion": "v1", "kind": "Secret", "namespace": "openshift-config", "name": "old-client" },
+        "from": { "state": "extra", "verdict": "orphan-certain" }, "to": null,
+    });
+    assert_eq!(change, expected);
+    watching.child.kill().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,6 +17,9 @@ mod killed_support;
 #[path = "../support/pty.rs"]
 mod pty;
 
+#[path = "../support/schema.rs"]
+mod schema_support;
+
 mod act_secrets;
 mod after;
 mod apply;
@@ -27,12 +30,14 @@ mod doctor;
 mod edited_plans;
 mod external_oidc;
 mod fixture;
+mod formats;
 mod front_ends;
 mod history;
 mod hostile;
 mod input;
 mod killed;
 mod kubeconfig;
+mod kubectl;
 mod live;
 mod live_secrets;
 mod local;
@@ -52,6 +57,7 @@ mod powervs_stage;
 mod prompt;
 mod reference;
 mod requests;
+mod schema;
 mod secrets;
 mod speed;
 mod three_operators;

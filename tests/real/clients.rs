@@ -1,6 +1,6 @@
 //! Suites in Python that use clients others wrote, against the demo.
 //!
-//! Elsewhere: installing the clients (`venv.sh`), the suites (`ibm/suite.py`, `mcp/suite.py`).
+//! Elsewhere: installing the clients (`venv.sh`), the suites (`ibm/suite.py`, `mcp/suite.py`, `formats/suite.py`).
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

@@ -26,6 +26,7 @@ mod desk;
 mod encodings;
 mod external_oidc;
 mod fleet;
+mod formats;
 mod ibm;
 mod in_cluster;
 mod killed;

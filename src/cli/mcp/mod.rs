@@ -139,7 +139,14 @@ impl Server {
     async fn explain(&self, call: ExplainCall) -> Result<Printable, CliError> {
         let ExplainCall { finding, namespace } = call;
         // No plan file: a tool reads no files.
-        let args = ExplainArgs { finding, namespace, plan: None, format: ExplainFormat::Json };
+        let args = ExplainArgs {
+            finding,
+            namespace,
+            all_namespaces: false,
+            diff: false,
+            plan: None,
+            format: ExplainFormat::Json,
+        };
         let settled = PlanArgs { settle: self.settle, ..PlanArgs::default() };
         let (request, _) = plan::request(&self.fleet, &settled).await?;
         let context = self.context.clone();

@@ -11,6 +11,9 @@ use super::vocabulary::{accepted_note, age, place};
 use super::{FindingSource, Page};
 use trueup_core::engine::{Finding, State, TargetRecord};
 
+/// The columns that only a wide table has.
+pub const MORE: usize = 3;
+
 /// What a line shows of a finding, escaped.
 pub struct Line {
     pub state: State,
@@ -19,6 +22,8 @@ pub struct Line {
     pub verdict: String,
     pub age: String,
     pub message: String,
+    /// What only a wide table shows: check, codes, ids of the actions.
+    pub more: [String; MORE],
     home: Home,
 }
 
@@ -65,7 +70,9 @@ impl Line {
             message = format!("{message} ({})", terminal.safe(&note));
         }
         let account = finding.subject.cloud.as_ref().map(|cloud| cloud.account.as_str());
+        let listed = |words: &[String]| terminal.safe(&words.join(","));
         Self {
+            more: [terminal.safe(&finding.domain), listed(&finding.codes), listed(&finding.actions)],
             state: finding.state,
             kind: terminal.safe(&finding.subject.kind),
             name: terminal.safe(&place(&finding.subject)),

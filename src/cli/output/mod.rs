@@ -5,25 +5,66 @@
 mod blocks;
 mod csv;
 mod explain;
+mod junit;
 mod markdown;
+mod name;
+mod openmetrics;
+mod sarif;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 mod vocabulary;
+mod yaml;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::args::PlanFormat;
 use super::terminal::Terminal;
+use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Finding, Findings, Plan, State};
 
-pub use csv::csv;
 pub use explain::{explain_json, explain_text};
-pub use markdown::markdown;
-pub use table::table;
+pub use table::Detail;
 pub use text::{padded, wrapped};
 pub use vocabulary::{count, place, state_mark};
+
+use self::csv::csv;
+use self::junit::junit;
+use self::markdown::markdown;
+use self::name::name;
+use self::openmetrics::openmetrics;
+use self::sarif::sarif;
+use self::table::table;
+use self::yaml::yaml;
+
+/// Where the parts of a document go.
+pub type Writer<'w, E> = dyn FnMut(&Printable) -> Result<(), E> + 'w;
+
+/// Passes a plan in a format to `write`, in parts. `json` passes its file.
+///
+/// # Errors
+/// That of `write`.
+pub fn plan<F: FindingSource, E>(
+    page: &Page<'_, F>,
+    format: PlanFormat,
+    json: impl FnOnce(&mut Writer<'_, E>) -> Result<(), E>,
+    write: &mut Writer<'_, E>,
+) -> Result<(), E> {
+    match format {
+        PlanFormat::Table => write(&Printable::styled(&table(page, Detail::Usual))),
+        PlanFormat::Wide => write(&Printable::styled(&table(&page.uncut(), Detail::Wide))),
+        PlanFormat::Json => json(write),
+        PlanFormat::Yaml => yaml(page, write),
+        PlanFormat::Name => name(page, write),
+        PlanFormat::Markdown => markdown(page, write),
+        PlanFormat::Csv => csv(page, write),
+        PlanFormat::Junit => junit(page, write),
+        PlanFormat::Sarif => sarif(page, write),
+        PlanFormat::Openmetrics => openmetrics(page, write),
+    }
+}
 
 /// A plan and how to show it.
 pub struct Page<'p, F = Vec<Finding>> {
@@ -55,7 +96,11 @@ pub trait FindingSource: Sync {
 
 /// What is known of a finding before it is made.
 pub struct Brief<'f> {
+    pub check: &'f str,
     pub state: State,
+    pub verdict: &'f str,
+    /// It would not match without that.
+    pub is_accepted: bool,
     pub cluster: &'f str,
     /// Of a cloud resource.
     pub account: Option<&'f str>,
@@ -73,7 +118,10 @@ impl FindingSource for Findings<'_> {
 
     fn brief(&self) -> impl Iterator<Item = Brief<'_>> {
         self.rows.iter().map(|row| Brief {
+            check: row.subject.domain.0,
             state: row.state(),
+            verdict: row.judgement.verdict,
+            is_accepted: row.state() != row.judgement.state,
             cluster: row.subject.home(),
             account: row.subject.cloud.as_ref().map(|place| place.account.as_str()),
         })
@@ -94,10 +142,23 @@ impl FindingSource for Vec<Finding> {
 
     fn brief(&self) -> impl Iterator<Item = Brief<'_>> {
         self.iter().map(|finding| Brief {
-            state: finding.state,
-            cluster: &finding.cluster,
             account: finding.subject.cloud.as_ref().map(|cloud| cloud.account.as_str()),
+            ..Brief::of(finding)
         })
+    }
+}
+
+impl<'f> Brief<'f> {
+    /// What a finding of a cluster says.
+    fn of(finding: &'f Finding) -> Self {
+        Self {
+            check: &finding.domain,
+            state: finding.state,
+            verdict: &finding.verdict,
+            is_accepted: finding.accepted.as_ref().is_some_and(|accepted| accepted.state != finding.state),
+            cluster: &finding.cluster,
+            account: None,
+        }
     }
 }
 
@@ -108,7 +169,13 @@ pub enum Matches {
     Listed,
 }
 
-impl<F> Page<'_, F> {
+impl<'p, F> Page<'p, F> {
+    /// The same page for lines of any length.
+    fn uncut(&self) -> Page<'p, F> {
+        let terminal = Terminal { width: None, ..self.terminal };
+        Page { plan: self.plan, now: self.now, zone: self.zone.clone(), terminal, matches: self.matches }
+    }
+
     /// Whether findings of a state are shown one by one.
     fn lists(&self, state: State) -> bool {
         state != State::Match || self.matches == Matches::Listed

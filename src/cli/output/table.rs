@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::blocks::{Block, Blocks, Line};
+use super::blocks::{Block, Blocks, Line, MORE};
 use super::text::{padded, right, width, without_end, without_middle, wrapped};
 use super::vocabulary::{age, count, place, state_mark};
 use super::{FindingSource, Page};
@@ -24,12 +24,20 @@ const BELOW_INDENT: usize = 9;
 /// The longest verb is `annotate`.
 const VERB_WIDTH: usize = 8;
 
+/// How much of each finding and action is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    Usual,
+    /// Also check, codes and actions of findings; uid, group and dependencies of actions.
+    Wide,
+}
+
 /// Renders the table.
-pub fn table<F: FindingSource>(page: &Page<'_, F>) -> String {
+pub fn table<F: FindingSource>(page: &Page<'_, F>, detail: Detail) -> String {
     let plan = page.plan;
     let mut lines = vec![title(page), String::new()];
     let blocks = Blocks::of(page);
-    let columns = Columns::of(page, &blocks.lines);
+    let columns = Columns::of(page, &blocks.lines, detail);
     let (actions, knowledge) = (actions_of(plan), Knowledge::by_cluster(plan));
     let mut silent = 0;
     for target in &plan.targets {
@@ -43,7 +51,7 @@ pub fn table<F: FindingSource>(page: &Page<'_, F>) -> String {
         let known = knowledge.get(target.cluster.as_str()).map_or(String::new(), |known| known.text(page, target));
         lines.push(format!("{name}  {}  {}{known}", target.class.as_str(), target.source.as_str()));
         lines.extend(findings(page, &blocks.lines, &own, &columns));
-        lines.extend(actions_below(page, actions));
+        lines.extend(actions_below(page, actions, detail));
         lines.push(String::new());
     }
     let elsewhere = blocks.elsewhere(&plan.targets);
@@ -54,7 +62,7 @@ pub fn table<F: FindingSource>(page: &Page<'_, F>) -> String {
         let is_elsewhere = |action: &&Action| !named.contains(action.cluster.as_str());
         let mut actions: Vec<&Action> = plan.actions.iter().filter(is_elsewhere).collect();
         actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
-        lines.extend(actions_below(page, &actions));
+        lines.extend(actions_below(page, &actions, detail));
         lines.push(String::new());
     }
     lines.push(totals(page, silent));
@@ -71,8 +79,8 @@ fn actions_of<F>(plan: &Plan<F>) -> BTreeMap<&str, Vec<&Action>> {
     all
 }
 
-fn actions_below<F>(page: &Page<'_, F>, actions: &[&Action]) -> Vec<String> {
-    let mut lines: Vec<String> = actions.iter().flat_map(|action| action_lines(page, action)).collect();
+fn actions_below<F>(page: &Page<'_, F>, actions: &[&Action], detail: Detail) -> Vec<String> {
+    let mut lines: Vec<String> = actions.iter().flat_map(|action| action_lines(page, action, detail)).collect();
     if !lines.is_empty() {
         lines.insert(0, String::new());
     }
@@ -123,6 +131,8 @@ struct Columns {
     name: usize,
     verdict: usize,
     age: usize,
+    /// In a wide table.
+    more: Option<[usize; MORE]>,
     summary: SummaryPlace,
 }
 
@@ -136,23 +146,25 @@ enum SummaryPlace {
 }
 
 impl Columns {
-    fn of<F>(page: &Page<'_, F>, lines: &[Line]) -> Self {
+    fn of<F>(page: &Page<'_, F>, lines: &[Line], detail: Detail) -> Self {
         let longest = |of: fn(&Line) -> &str| lines.iter().map(|line| width(of(line))).max().unwrap_or(0);
         let kind = longest(|line| &line.kind);
         let name = longest(|line| &line.name);
         let verdict = longest(|line| &line.verdict);
         let age = longest(|line| &line.age);
+        let longest_of = |at: usize| lines.iter().map(|line| width(&line.more[at])).max().unwrap_or(0);
+        let more = (detail == Detail::Wide).then(|| std::array::from_fn(longest_of));
         let Some(screen) = page.terminal.width else {
-            return Self { kind, name, verdict, age, summary: SummaryPlace::Beside(None) };
+            return Self { kind, name, verdict, age, more, summary: SummaryPlace::Beside(None) };
         };
         // Two spaces, the glyph, and one or two spaces before each column.
         let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 2 + 2 + verdict + 1 + age;
         let available = screen.saturating_sub(fixed);
         if name + 2 + SUMMARY_WIDTH_MIN <= available {
             let summary = SummaryPlace::Beside(Some(available - name - 2));
-            return Self { kind, name, verdict, age, summary };
+            return Self { kind, name, verdict, age, more, summary };
         }
-        Self { kind, name: name.min(available.max(NAME_WIDTH_MIN)), verdict, age, summary: SummaryPlace::Below }
+        Self { kind, name: name.min(available.max(NAME_WIDTH_MIN)), verdict, age, more, summary: SummaryPlace::Below }
     }
 }
 
@@ -176,7 +188,10 @@ fn finding_lines<F>(page: &Page<'_, F>, finding: &Line, columns: &Columns) -> Ve
     let name = padded(&without_middle(&finding.name, columns.name, dots), columns.name);
     let verdict = padded(&finding.verdict, columns.verdict);
     let message = &finding.message;
-    let line = format!("  {mark} {kind}  {name}  {verdict} {}", right(&finding.age, columns.age));
+    let mut line = format!("  {mark} {kind}  {name}  {verdict} {}", right(&finding.age, columns.age));
+    for (text, columns) in finding.more.iter().zip(columns.more.iter().flatten()).filter(|(_, columns)| **columns > 0) {
+        line.push_str(&format!("  {}", padded(text, *columns)));
+    }
     match columns.summary {
         SummaryPlace::Beside(available) => {
             let message = available.map_or_else(|| message.clone(), |available| without_end(message, available, dots));
@@ -191,12 +206,26 @@ fn finding_lines<F>(page: &Page<'_, F>, finding: &Line, columns: &Columns) -> Ve
     }
 }
 
-fn action_lines<F>(page: &Page<'_, F>, action: &Action) -> Vec<String> {
+/// What only a wide table says of an action.
+fn more_of(action: &Action) -> String {
+    let mut parts = Vec::from_iter(action.target.uid.as_ref().map(|uid| format!("uid: {uid}")));
+    parts.extend(action.group.as_ref().map(|group| format!("group: {group}")));
+    if !action.depends_on.is_empty() {
+        parts.push(format!("after: {}", action.depends_on.join(",")));
+    }
+    parts.push(format!("finding: {}", action.finding().unwrap_or("-")));
+    parts.iter().map(|part| format!(", {part}")).collect()
+}
+
+fn action_lines<F>(page: &Page<'_, F>, action: &Action, detail: Detail) -> Vec<String> {
     let terminal = &page.terminal;
     let tick = if action.selected { "[x]" } else { "[ ]" };
     let verb = padded(action.verb().as_str(), VERB_WIDTH);
     let before = format!("  {tick} {} {} {verb} {} ", action.id, action.tier, terminal.safe(&action.target.kind));
-    let after = format!("{}, undo: {}", action.reason.as_str(), action.undo.as_str());
+    let mut after = format!("{}, undo: {}", action.reason.as_str(), action.undo.as_str());
+    if detail == Detail::Wide {
+        after.push_str(&terminal.safe(&more_of(action)));
+    }
     let name = terminal.safe(&place(&action.target));
     let whole = format!("{before}{name}  {after}");
     let mut lines = match terminal.width {

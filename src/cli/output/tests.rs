@@ -5,10 +5,13 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::text::width;
-use super::{Brief, FindingSource, Matches, Page, csv, explain_text, markdown, table};
+use super::{
+    Brief, Detail, FindingSource, Matches, Page, PlanFormat, csv, explain_text, junit, markdown, name, openmetrics,
+    sarif, table,
+};
 use crate::cli::terminal::{Color, Stderr, Terminal};
-use trueup_core::engine::text::{Charset, Printable};
-use trueup_core::engine::{Finding, Plan, State};
+use trueup_core::engine::text::{Charset, Printable, misleads};
+use trueup_core::engine::{Evidence, Finding, Plan, State};
 
 const CREATED: &str = "2026-11-16T10:00:00Z";
 
@@ -29,7 +32,7 @@ impl FindingSource for Old {
     }
 
     fn brief(&self) -> impl Iterator<Item = Brief<'_>> {
-        self.0.iter().map(|finding| Brief { state: finding.state, cluster: &finding.cluster, account: None })
+        self.0.iter().map(Brief::of)
     }
 }
 
@@ -91,7 +94,7 @@ fn on_a_terminal_no_line_is_longer_than_it_is_wide() {
     let plan = plan();
     for columns in [40, 60, 80, 100, 132, 200] {
         for charset in [Charset::Unicode, Charset::Ascii] {
-            let text = table(&page(&plan, Some(columns), charset, Matches::Listed));
+            let text = table(&page(&plan, Some(columns), charset, Matches::Listed), Detail::Usual);
             // Below 80 the columns that are never cut need more columns than there are.
             let limit = columns.max(80);
             for line in text.lines().filter(|line| line.starts_with(' ')) {
@@ -104,7 +107,7 @@ fn on_a_terminal_no_line_is_longer_than_it_is_wide() {
 #[test]
 fn a_screen_of_100_columns_shows_both_ends_of_a_long_name() {
     let plan = plan();
-    insta::assert_snapshot!(table(&page(&plan, Some(100), Charset::Unicode, Matches::Counted)), @r##"
+    insta::assert_snapshot!(table(&page(&plan, Some(100), Charset::Unicode, Matches::Counted), Detail::Usual), @r##"
 plan 5f21c9aa  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 guest-a  prod  hosted  as of 30s ago  1 of 2 collections not complete
@@ -123,7 +126,7 @@ guest-a  prod  hosted  as of 30s ago  1 of 2 collections not complete
 #[test]
 fn into_a_pipe_nothing_is_cut() {
     let plan = plan();
-    let text = table(&page(&plan, None, Charset::Ascii, Matches::Listed));
+    let text = table(&page(&plan, None, Charset::Ascii, Matches::Listed), Detail::Usual);
     assert!(text.contains(&plan.findings.0[0].subject.name) && text.is_ascii());
     assert!(text.contains("accepted until 2026-12-31 although extra: kept for the audit"));
 }
@@ -139,4 +142,171 @@ fn every_form_names_the_gate_that_is_shut() {
         assert!(text.contains("not-complete: the list is older than 90 s; look again"), "{form}: {text}");
     }
     assert!(whole(|write| csv(&page, write)).contains("a1 delete (not selected or blocked)"));
+}
+
+/// A plan whose texts are what a cluster could say to break a document.
+fn hostile() -> Plan<Old> {
+    const TEXT: &str = "\u{1b}[2J</failure>\"'&<x>\n{0} [a](b)\u{202e}\u{ffff}\\";
+    let mut plan = plan();
+    for (number, finding) in plan.findings.0.iter_mut().enumerate() {
+        (finding.summary, finding.subject.name) = (TEXT.to_owned(), format!("{number}{TEXT}"));
+        (finding.verdict, finding.codes, finding.cluster) = (TEXT.to_owned(), vec![TEXT.to_owned()], TEXT.to_owned());
+        finding.evidence = vec![Evidence {
+            message: TEXT.to_owned(),
+            object: TEXT.to_owned(),
+            field: TEXT.to_owned(),
+            resource_version: String::new(),
+        }];
+    }
+    plan.actions[0].blocked_by[0].why = TEXT.to_owned();
+    plan
+}
+
+const FORMATS: [PlanFormat; 10] = [
+    PlanFormat::Table,
+    PlanFormat::Wide,
+    PlanFormat::Json,
+    PlanFormat::Yaml,
+    PlanFormat::Name,
+    PlanFormat::Markdown,
+    PlanFormat::Csv,
+    PlanFormat::Junit,
+    PlanFormat::Sarif,
+    PlanFormat::Openmetrics,
+];
+
+#[test]
+fn no_format_lets_a_cluster_steer_the_terminal() {
+    let plan = hostile();
+    let page = page(&plan, None, Charset::Unicode, Matches::Listed);
+    for format in FORMATS {
+        let text = whole(|write| super::plan(&page, format, |_| Ok(()), write));
+        assert!(!text.chars().any(|letter| letter != '\n' && misleads(letter)), "{format:?}: {text}");
+    }
+}
+
+#[test]
+fn junit_and_sarif_stay_well_formed_whatever_a_cluster_says() {
+    let plan = hostile();
+    let page = page(&plan, None, Charset::Unicode, Matches::Listed);
+    let xml = whole(|write| junit(&page, write));
+    let mut reader = quick_xml::Reader::from_str(&xml);
+    reader.config_mut().check_end_names = true;
+    let mut elements = Vec::new();
+    loop {
+        let event = reader.read_event().unwrap();
+        if let quick_xml::events::Event::Start(start) | quick_xml::events::Event::Empty(start) = &event {
+            start.attributes().for_each(|attribute| drop(attribute.unwrap()));
+            elements.push(start.name().as_ref().to_owned());
+        }
+        if matches!(event, quick_xml::events::Event::Eof) {
+            break;
+        }
+    }
+    assert_eq!(elements.iter().filter(|name| *name == "failure").count(), 1, "{xml}");
+    assert!(!elements.contains(&"x".to_owned()) && !xml.contains('\u{ffff}'), "{xml}");
+    let json: serde_json::Value = serde_json::from_str(&whole(|write| sarif(&page, write))).unwrap();
+    let text = json["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(text.contains("{{0}} [a\\](b)"), "{text}");
+}
+
+#[test]
+fn junit_fails_what_differs_and_skips_what_is_accepted() {
+    let mut plan = plan();
+    plan.findings.0[2].state = State::Unknown;
+    plan.findings.0[2].verdict = "unknown".to_owned();
+    let page = page(&plan, None, Charset::Unicode, Matches::Counted);
+    insta::assert_snapshot!(whole(|write| junit(&page, write)).replace(&"x".repeat(60), "x"), @r##"
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite id="0" package="trueup" name="hosted-oidc" hostname="localhost" timestamp="2026-11-16T10:00:00" tests="3" failures="1" errors="1" skipped="1" time="0">
+    <properties>
+      <property name="plan" value="sha256:5f21c9aa00000000000000000000000000000000000000000000000000000000"/>
+      <property name="trueup" value="0.1.0"/>
+    </properties>
+    <testcase classname="hosted-oidc.guest-a" name="Secret openshift-config/ext-auth-x-old" time="0">
+      <failure type="orphan-certain" message="extra: no provider names it, and its label says that it was made for one of them">finding: hosted-oidc/guest-a/Secret/openshift-config/ext-auth-x-old
+action: a1 T3 delete Secret openshift-config/ext-auth-x-old
+blocked by not-complete: the list is older than 90 s; look again</failure>
+    </testcase>
+    <testcase classname="hosted-oidc.guest-a" name="Secret openshift-config/kept" time="0">
+      <skipped message="accepted until 2026-12-31 although extra: kept for the audit"/>
+    </testcase>
+    <testcase classname="hosted-oidc.guest-a" name="Secret openshift-config/ok" time="0">
+      <error type="unknown" message="unknown: no provider names it, and its label says that it was made for one of them">finding: hosted-oidc/guest-a/Secret/openshift-config/ok</error>
+    </testcase>
+    <system-out/>
+    <system-err/>
+  </testsuite>
+</testsuites>
+"##);
+}
+
+#[test]
+fn a_wide_table_says_more_and_cuts_nothing() {
+    let plan = plan();
+    let page = page(&plan, Some(100), Charset::Unicode, Matches::Counted);
+    let text = whole(|write| super::plan(&page, PlanFormat::Wide, |_| Ok(()), write));
+    insta::assert_snapshot!(text.replace(&"x".repeat(60), "x"), @r##"
+plan 5f21c9aa  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
+
+guest-a  prod  hosted  as of 30s ago  1 of 2 collections not complete
+  − extra   Secret  openshift-config/ext-auth-x-old  orphan-certain 41d  hosted-oidc  a1  no provider names it, and its label says that it was made for one of them
+  = ok      2
+
+  [x] a1 T3 delete   Secret openshift-config/ext-auth-x-old  no-referrer, undo: restore-from-backup, finding: hosted-oidc/guest-a/Secret/openshift-config/ext-auth-x-old
+         ⊘ not-complete: the list is older than 90 s; look again
+
+1 cluster · 3 findings: 2 ok, 1 extra · 1 action: 1 delete · 1 blocked
+"##);
+}
+
+#[test]
+fn openmetrics_have_every_state_of_a_check() {
+    let plan = plan();
+    let page = page(&plan, None, Charset::Unicode, Matches::Counted);
+    insta::assert_snapshot!(whole(|write| openmetrics(&page, write)), @r##"
+# TYPE trueup_findings gauge
+# HELP trueup_findings Findings by cluster, check and state.
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="match"} 2
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="missing"} 0
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="extra"} 1
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="drift"} 0
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="stale"} 0
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="unknown"} 0
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="error"} 0
+trueup_findings{cluster="guest-a",check="hosted-oidc",state="blocked"} 0
+# TYPE trueup_actions gauge
+# HELP trueup_actions Planned actions by cluster, check, verb, and whether a gate blocks them.
+trueup_actions{cluster="guest-a",check="hosted-oidc",verb="delete",blocked="true"} 1
+# TYPE trueup_plan_created_timestamp_seconds gauge
+# UNIT trueup_plan_created_timestamp_seconds seconds
+trueup_plan_created_timestamp_seconds 1794823200
+# TYPE trueup_plan_expires_timestamp_seconds gauge
+# UNIT trueup_plan_expires_timestamp_seconds seconds
+trueup_plan_expires_timestamp_seconds 1794824100
+# TYPE trueup_build info
+trueup_build_info{version="0.1.0"} 1
+# EOF
+"##);
+}
+
+#[test]
+fn names_are_those_of_kubectl() {
+    let mut plan = plan();
+    let cases = [
+        (json!({ "apiVersion": "v1", "kind": "Secret", "namespace": "n", "name": "a" }), "secret/a\n"),
+        (
+            json!({ "apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet", "namespace": "n", "name": "a" }),
+            "machineset.machine.openshift.io/a\n",
+        ),
+        (json!({ "cloud": "ibm", "account": "x", "kind": "vpc", "id": "r006-1", "name": "demo" }), "vpc.ibm/r006-1\n"),
+    ];
+    for (subject, expected) in cases {
+        plan.findings.0[0].subject = serde_json::from_value(subject).unwrap();
+        let page = page(&plan, None, Charset::Unicode, Matches::Counted);
+        assert_eq!(whole(|write| name(&page, write)), expected);
+    }
+    let all = whole(|write| name(&page(&plan, None, Charset::Unicode, Matches::Listed), write));
+    assert_eq!(all.lines().count(), 3, "{all}");
 }

@@ -41,6 +41,17 @@ pub fn place(object: &ObjectRef) -> String {
     object.place()
 }
 
+/// `secret/old-client`, `machineset.machine.openshift.io/workers`: as `kubectl -o name` spells an object. Of a cloud resource
+/// the cloud is the group, and the id the name: `vpc.ibm/r006-1`.
+pub fn kubectl_name(object: &ObjectRef) -> String {
+    let kind = object.kind.to_ascii_lowercase();
+    match (&object.cloud, object.api_version.split_once('/')) {
+        (Some(cloud), _) => format!("{kind}.{}/{}", cloud.cloud, cloud.id),
+        (None, Some((group, _))) => format!("{kind}.{group}/{}", object.name),
+        (None, None) => format!("{kind}/{}", object.name),
+    }
+}
+
 /// Whether applying the plan would send an action.
 pub fn would_run(action: &Action) -> bool {
     action.selected && action.blocked_by.is_empty()

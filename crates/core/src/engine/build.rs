@@ -22,6 +22,7 @@ use super::plan::{
 };
 use super::reference::ObjectRef;
 use super::rests_on::CollectionRef;
+use super::selector::{FieldSelector, ObjectPattern};
 use super::streamed::{Findings, Row, StreamedPlan, Unexplained, uid_text};
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, CollectionId, CollectionParts, Completeness, Content, Gap, GapCause, Scope,
@@ -71,6 +72,9 @@ pub struct PlanScope {
     pub namespaces: Vec<Glob>,
     /// Only these, when the user chose them.
     pub subjects: Option<BTreeSet<SubjectId>>,
+    /// Any of these.
+    pub objects: Vec<ObjectPattern>,
+    pub fields: FieldSelector,
     /// Verdicts whose actions are selected, beside those that their check selects.
     pub selected_verdicts: Vec<Glob>,
 }
@@ -165,7 +169,9 @@ impl PlanScope {
         let in_cluster = covers(&self.clusters, subject.cluster.as_str())
             || (subject.cloud.is_some() && covers(&self.clusters, subject.home()));
         let pointed_at = self.subjects.as_ref().is_none_or(|subjects| subjects.contains(subject));
-        pointed_at && in_namespace && covers(&self.domains, subject.domain.0) && in_cluster
+        let is_named = self.objects.is_empty() || self.objects.iter().any(|pattern| pattern.matches_subject(subject));
+        let is_selected = is_named && self.fields.covers_subject(subject);
+        pointed_at && in_namespace && covers(&self.domains, subject.domain.0) && in_cluster && is_selected
     }
 
     fn selects(&self, verdict: &str) -> bool {
@@ -183,6 +189,7 @@ fn rows<'a>(input: &PlanInput<'a>) -> Vec<Row<'a>> {
             Row { id, subject, judgement, explanation, accepted, actions: Vec::new() }
         })
         .filter(|row| !input.scope.changes_only || row.state() != State::Match)
+        .filter(|row| input.scope.fields.covers_ruling(row.state(), row.judgement.verdict))
         .filter(|row| !input.scope.acts_only || row.state() != State::Match || !row.drafts().is_empty())
         .collect();
     rows.sort_unstable_by(|a, b| (&a.id, a.subject).cmp(&(&b.id, b.subject)));

@@ -8,6 +8,7 @@
 //! - `admission`: what of a plan may be approved. `recheck`: judging an action again. `mark`: where a plan was made.
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: applies it. `undo`: the plan that reverses it.
 //! - `change_record`: what changed in a session, for news and the timeline.
+//! - `selector`: objects as kubectl users select them.
 //! - [`text`]: text from outside, made fit to be printed.
 //! - `tombstones`: recent deletions, so that a reference to a deleted object is recognized.
 //! - `tag_writes`: recent changes of tags, which a search index may not have yet.
@@ -41,6 +42,7 @@ mod recheck;
 mod recorded_change;
 mod reference;
 mod rests_on;
+mod selector;
 mod streamed;
 mod tag_writes;
 #[cfg(any(test, feature = "testing"))]
@@ -92,6 +94,7 @@ pub use recheck::{
 };
 pub use reference::{CloudRef, ObjectRef, cloud_version};
 pub use rests_on::{BadCollection, CollectionRef};
+pub use selector::{BadPattern, BadSelector, FieldSelector, ObjectPattern, Requirement};
 pub use streamed::{Explain, Explaining, Findings, Row, StreamedPlan, Unexplained};
 pub use tag_writes::{TAG_WRITES_TIME, recent_tag_writes};
 pub use tier::{NoSuchTier, Tier, tier};

@@ -131,7 +131,7 @@ impl<'a> Row<'a> {
 
     /// The object it is about, without its uid.
     pub fn object(&self) -> ObjectRef {
-        object_of(self.subject, None)
+        self.subject.object(None)
     }
 
     pub(super) fn drafts(&self) -> &'a [ActionDraft] {
@@ -164,7 +164,7 @@ impl<'a> Row<'a> {
             id: id.to_string(),
             domain: subject.domain.0.to_owned(),
             cluster: subject.home().to_owned(),
-            subject: object_of(subject, uid.as_ref()),
+            subject: subject.object(uid.as_ref()),
             state: self.state(),
             verdict: judgement.verdict.to_owned(),
             codes,
@@ -288,26 +288,28 @@ fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("a plan is made of JSON values and text keys")
 }
 
-fn object_of(subject: &SubjectId, uid: Option<&Uid>) -> ObjectRef {
-    let SubjectId { domain: _, cluster: _, api_version, kind, namespace, name, cloud } = subject;
-    let object = subject.object_name();
-    match cloud.as_deref() {
-        Some(place) => ObjectRef::from(CloudRef {
-            cloud: place.provider.as_str().to_owned(),
-            account: place.account.clone(),
-            kind: (*kind).to_owned(),
-            id: name.clone(),
-            crn: place.crn.clone(),
-            name: place.name.clone(),
-        }),
-        None => ObjectRef {
-            api_version: (*api_version).to_owned(),
-            kind: (*kind).to_owned(),
-            namespace: namespace.clone(),
-            name: object.to_owned(),
-            uid: uid_text(uid),
-            cloud: None,
-        },
+impl SubjectId {
+    /// The object it is about, as plans name it.
+    pub fn object(&self, uid: Option<&Uid>) -> ObjectRef {
+        let Self { domain: _, cluster: _, api_version, kind, namespace, name, cloud } = self;
+        match cloud.as_deref() {
+            Some(place) => ObjectRef::from(CloudRef {
+                cloud: place.provider.as_str().to_owned(),
+                account: place.account.clone(),
+                kind: (*kind).to_owned(),
+                id: name.clone(),
+                crn: place.crn.clone(),
+                name: place.name.clone(),
+            }),
+            None => ObjectRef {
+                api_version: (*api_version).to_owned(),
+                kind: (*kind).to_owned(),
+                namespace: namespace.clone(),
+                name: self.object_name().to_owned(),
+                uid: uid_text(uid),
+                cloud: None,
+            },
+        }
     }
 }
 

@@ -120,7 +120,8 @@ pub async fn open(
     let http = pooled(connector, IDLE_MAX);
     let headers = stack::headers(&access.impersonation, acting_as)?;
     let clock = ServerClock::default();
-    let stack = stack::Stack::new(http, &access.server, headers, login.clone(), clock.clone());
+    let stack = stack::Stack::new(http, &access.server, headers, login.clone(), clock.clone())
+        .answered_within(env.request_timeout());
     Ok(Connection {
         client: kube::Client::new(stack, access.namespace.clone()),
         tls: trust(access),

@@ -4,9 +4,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use hyper::body::Incoming;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -33,6 +34,14 @@ pub(super) struct Stack {
     login: Arc<Login>,
     dialing: Arc<FirstDial>,
     clock: ServerClock,
+    limit: Option<Duration>,
+}
+
+/// The limit that the user set is over.
+#[derive(Debug, thiserror::Error)]
+#[error("no response within {limit:?} (--request-timeout)")]
+struct NotInTime {
+    limit: Duration,
 }
 
 impl Stack {
@@ -43,7 +52,12 @@ impl Stack {
         login: Arc<Login>,
         clock: ServerClock,
     ) -> Self {
-        Self { http, server: server.clone(), headers, login, dialing: Arc::default(), clock }
+        Self { http, server: server.clone(), headers, login, dialing: Arc::default(), clock, limit: None }
+    }
+
+    /// The same with a limit for the time until the response to a read begins.
+    pub(super) fn answered_within(self, limit: Option<Duration>) -> Self {
+        Self { limit, ..self }
     }
 }
 
@@ -60,6 +74,8 @@ impl Service<Request<Body>> for Stack {
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let (http, login, dialing) = (self.http.clone(), self.login.clone(), self.dialing.clone());
         let clock = self.clock.clone();
+        // An answer that is late leaves a write unknown: writes have limits of their own.
+        let limit = self.limit.filter(|_| request.method() == Method::GET && !is_watch(request.uri()));
         let addressed = address(&self.server, request.uri());
         for (name, value) in &self.headers {
             request.headers_mut().append(name, value.clone());
@@ -73,7 +89,7 @@ impl Service<Request<Body>> for Stack {
             // Waiting for another request's dial is no part of this one.
             let timed = async {
                 let sent = Instant::now();
-                (http.request(request).await, sent.elapsed())
+                (answer(http.request(request), limit).await, sent.elapsed())
             };
             let (response, took) = dialing.alone_at_first(timed).await;
             let response = response?;
@@ -84,6 +100,24 @@ impl Service<Request<Body>> for Stack {
             Ok(response)
         })
     }
+}
+
+/// A response that begins within the limit.
+async fn answer<T, E: Into<BoxError>>(
+    response: impl Future<Output = Result<T, E>>,
+    limit: Option<Duration>,
+) -> Result<T, BoxError> {
+    match limit {
+        Some(limit) => {
+            tokio::time::timeout(limit, response).await.map_err(|_| NotInTime { limit })?.map_err(Into::into)
+        }
+        None => response.await.map_err(Into::into),
+    }
+}
+
+/// Whether a request is a watch, whose first line may be far away.
+fn is_watch(uri: &Uri) -> bool {
+    uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "watch=true" || pair == "watch=1"))
 }
 
 /// A user, group or extra to act as that no header can hold.
@@ -171,6 +205,18 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_is_given_up_after_the_users_limit_and_a_watch_is_not_a_read() {
+        let never = || std::future::pending::<Result<(), BoxError>>();
+        let limit = Duration::from_millis(1500);
+        let error = answer(never(), Some(limit)).await.unwrap_err();
+        assert_eq!(error.to_string(), "no response within 1.5s (--request-timeout)");
+        assert!(answer(async { Ok::<_, BoxError>(()) }, None).await.is_ok());
+        for (uri, expected) in [("/x?watch=true&a=1", true), ("/x?a=watch=true", false), ("/x", false)] {
+            assert_eq!(is_watch(&uri.parse().unwrap()), expected, "{uri}");
+        }
+    }
 
     #[test]
     fn a_servers_own_path_stays_in_front() {
