@@ -62,14 +62,14 @@ def layer(binary, certificates):
         "usr/bin/trueup": (binary, 0o755),
     }
     entries = [(name, None, 0o755, 0) for name in folders]
-    # The journal and keys need a folder of their own user; a read-only root mounts volumes over both.
-    entries += [("home/nonroot", None, 0o700, USER), ("tmp", None, 0o1777, 0)]
+    # The state needs a folder that its user can write to. OpenShift runs images as any user of group 0.
+    entries += [("home/nonroot", None, 0o770, USER), ("tmp", None, 0o1777, 0)]
     entries += [(name, content, mode, 0) for name, (content, mode) in files.items()]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, content, mode, owner in sorted(entries):
             info = tarfile.TarInfo(name)
-            info.mtime, info.mode, info.uid, info.gid = EPOCH, mode, owner, owner
+            info.mtime, info.mode, info.uid = EPOCH, mode, owner
             info.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
             info.size = len(content or b"")
             tar.addfile(info, io.BytesIO(content or b""))
