@@ -73,6 +73,7 @@ impl Configuration {
             env: Env::default(),
             contexts: Contexts::default(),
             state: None,
+            shared_key: None,
             read_only: false,
             allow_insecure_writes: false,
             plugins: trueup_fleet::connect::PluginPolicy::Any,
