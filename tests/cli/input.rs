@@ -103,13 +103,13 @@ fn unreadable_input_is_named_and_the_rest_is_judged() {
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 guest-a  prod  snapshot  11 of 11 collections not complete
-  ? unknown ConfigMap      openshift-config/*                 unknown      ConfigMaps of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/configmaps; trueup doctor says what can't be read
-  ? unknown Secret         openshift-config/*                 unknown      Secrets of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets; trueup doctor says what can't be read
-  ? unknown Secret         openshift-config/client            unknown      unknown: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets; trueup doctor says what can't be read
-  ? unknown Secret         openshift-config/old-client        unknown 41d  unknown: Secrets of openshift-config: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets; trueup doctor says what can't be read
+  ? unknown ConfigMap      openshift-config/*                 unknown      ConfigMaps of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/configmaps; trueup doctor says what cannot be read
+  ? unknown Secret         openshift-config/*                 unknown      Secrets of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets; trueup doctor says what cannot be read
+  ? unknown Secret         openshift-config/client            unknown      unknown: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets; trueup doctor says what cannot be read
+  ? unknown Secret         openshift-config/old-client        unknown 41d  unknown: Secrets of openshift-config: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets; trueup doctor says what cannot be read
 
 mgmt  prod  snapshot  10 of 10 collections not complete
-  ? unknown HostedCluster  clusters/guest-a                   unknown      unknown: spec.configuration.authentication.oidcProviders[0].oidcClients[0].clientSecret.name: whether there is a Secret clusters/client is not known; trueup doctor says what can't be read
+  ? unknown HostedCluster  clusters/guest-a                   unknown      unknown: spec.configuration.authentication.oidcProviders[0].oidcClients[0].clientSecret.name: whether there is a Secret clusters/client is not known; trueup doctor says what cannot be read
   ? unknown Secret         clusters/guest-a-admin-kubeconfig  unknown      unknown: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
 
 2 clusters; 6 findings: 6 unknown; 0 actions

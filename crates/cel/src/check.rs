@@ -11,7 +11,7 @@ use super::{Scope, literals};
 /// Checks an expression and gives its type.
 ///
 /// # Errors
-/// It does not compile, or uses something that can't be checked here.
+/// It does not compile, or uses something that cannot be checked here.
 pub fn check(expr: &Expr, scope: Scope) -> Result<Type, CelError> {
     let variable = match scope {
         Scope::Claims => ("claims".to_owned(), Type::map(Type::String, Type::Any)),
@@ -230,7 +230,7 @@ impl Checker {
                 self.bindings.assign(&Type::Dyn, &range);
                 (Type::Dyn, Type::Dyn)
             }
-            other => return Err(wrong(format!("{other} can't be looped over: a list or map is wanted"))),
+            other => return Err(wrong(format!("{other} cannot be looped over: a list or map is wanted"))),
         };
         let depth = self.variables.len();
         self.variables.push((each.carried.clone(), start.clone()));

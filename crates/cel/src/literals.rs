@@ -28,7 +28,7 @@ pub fn check(expr: &Expr) -> Result<(), CelError> {
             if is_constant(expr)
                 && entries.iter().any(|entry| matches!(entry.key, Expr::Literal(Literal::Bytes(_)))) =>
         {
-            Err(CelError::Wrong("bytes can't be the key of a map".to_owned()))
+            Err(CelError::Wrong("bytes cannot be the key of a map".to_owned()))
         }
         Expr::Map(entries) => entries.iter().try_for_each(|entry| check(&entry.key).and_then(|()| check(&entry.value))),
         Expr::Loop(each) => {
@@ -98,7 +98,7 @@ fn is_constant(expr: &Expr) -> bool {
 
 /// A duration or a time that is written out.
 fn moment(function: &str, arg: &Expr) -> Result<(), CelError> {
-    let wrong = || Err(CelError::Wrong(format!("this can't be made a {function}")));
+    let wrong = || Err(CelError::Wrong(format!("this cannot be made a {function}")));
     match (function, constant(arg)) {
         (_, None) => Ok(()),
         ("duration", Some(Literal::String(text))) => duration(text),
@@ -166,7 +166,7 @@ pub fn check_format(text: &str, args: &[Type]) -> Result<(), CelError> {
         }
         let Some(arg) = args.next() else { return wrong("there are too few arguments") };
         if !shows(verb, arg) {
-            return wrong(&format!("%{verb} can't show {arg}"));
+            return wrong(&format!("%{verb} cannot show {arg}"));
         }
     }
     if args.next().is_some() { wrong("there are too many arguments") } else { Ok(()) }

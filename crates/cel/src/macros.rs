@@ -63,7 +63,7 @@ fn variables(args: &mut Vec<Expr>, bodies: usize) -> Result<(String, Option<Stri
         return Err(format!("the name {first} is used for both variables"));
     }
     if [Some(&first), second.as_ref()].into_iter().flatten().any(|name| name == "__result__") {
-        return Err("__result__ can't be a loop's variable".to_owned());
+        return Err("__result__ cannot be a loop's variable".to_owned());
     }
     Ok((first, second))
 }

@@ -160,7 +160,7 @@ impl<'p> Rewriter<'p> {
             let (name, _) = named.split_once('>').ok_or_else(|| wrong("a group's name is not closed"))?;
             let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
             if name.is_empty() || !name.chars().all(fits) || self.names.contains(&name) {
-                return Err(wrong("a group's name can't be used"));
+                return Err(wrong("a group's name cannot be used"));
             }
             self.names.push(name);
             // Rust wants a letter first; the name is of no use here.
@@ -331,7 +331,7 @@ fn property(kind: char, rest: &str) -> Result<(String, &str), CelError> {
 }
 
 fn hex(rest: &str) -> Result<(String, &str), CelError> {
-    let bad = || wrong("a character's number can't be read");
+    let bad = || wrong("a character's number cannot be read");
     let (digits, rest) = match rest.strip_prefix('{') {
         Some(inner) => inner.split_once('}').ok_or_else(bad)?,
         None => (rest.get(..2).ok_or_else(bad)?, &rest[2..]),
@@ -349,7 +349,7 @@ fn octal(kind: char, after: &str) -> Result<(String, &str), CelError> {
     if length == 1 && kind != '0' {
         return Err(wrong("there are no references back"));
     }
-    let value = u32::from_str_radix(&after[..length], 8).map_err(|_| wrong("a character's number can't be read"))?;
+    let value = u32::from_str_radix(&after[..length], 8).map_err(|_| wrong("a character's number cannot be read"))?;
     Ok((format!("\\x{{{value:x}}}"), &after[length..]))
 }
 

@@ -41,13 +41,13 @@ pub enum BadUrl {
     ColonInFirstPart,
     #[error("the escape {0:?} is not allowed there")]
     Escape(String),
-    #[error("the character {0:?} can't stand in a host")]
+    #[error("the character {0:?} cannot stand in a host")]
     HostCharacter(char),
     #[error("its host in brackets is no IPv6 address")]
     Brackets,
     #[error("its port is not a number")]
     Port,
-    #[error("its user name or password holds characters that can't stand there")]
+    #[error("its user name or password holds characters that cannot stand there")]
     User,
 }
 
@@ -71,7 +71,7 @@ pub fn parse_request(text: &str) -> Result<GoUrl, BadUrl> {
     parse_part(text, Reading::Request)
 }
 
-/// Whether `url.Query()` would have no entry: Go drops the pairs it can't read.
+/// Whether `url.Query()` would have no entry: Go drops the pairs it cannot read.
 pub fn query_is_empty(query: &str) -> bool {
     let counts = |pair: &str| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));

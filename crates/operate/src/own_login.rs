@@ -67,7 +67,7 @@ fn login(access: &Access) -> OwnLogin {
         Bearer::TokenFile(path) => {
             let text = files::read_text(path, TOKEN_BYTES_MAX).ok();
             text.map_or_else(
-                || may_end("the token file of your kubeconfig can't be read"),
+                || may_end("the token file of your kubeconfig cannot be read"),
                 |text| of_token(text.trim()),
             )
         }
@@ -119,7 +119,7 @@ mod tests {
                 Ok("service account"),
             ),
             ("its token in a file", format!("{{tokenFile: '{}'}}", file.display()), Ok("service account")),
-            ("no file there", "{tokenFile: /nowhere/token}".to_owned(), Err("can't be read")),
+            ("no file there", "{tokenFile: /nowhere/token}".to_owned(), Err("cannot be read")),
             ("the OAuth server's", "{token: sha256~canary}".to_owned(), Err("a token of the OAuth server")),
             (
                 "a provider's",

@@ -44,7 +44,7 @@ pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &R
 /// Who has to do what, where no action does it.
 pub fn advice(subject: &ResolvedSubject, verdict: Verdict) -> &'static str {
     match (subject, verdict) {
-        (_, Verdict::Unknown) => "trueup doctor says what can't be read",
+        (_, Verdict::Unknown) => "trueup doctor says what cannot be read",
         (_, Verdict::RollingOut) => "wait until every replica or node has the new version",
         (ResolvedSubject::Authentication, _) => "correct Authentication/cluster",
         (_, Verdict::Unrenderable) => "correct Authentication/cluster first",
@@ -177,7 +177,7 @@ fn restrictions_summary(context: &CheckContext<'_>, verdict: Verdict) -> String 
             format!("RoleBindingRestrictions are not enforced with OIDC: {first}{more}")
         }
         Verdict::Removable => "no RoleBindingRestriction exists; upstream never removes the definition".to_owned(),
-        Verdict::Missing => "RoleBindingRestrictions can't be made without it".to_owned(),
+        Verdict::Missing => "RoleBindingRestrictions cannot be made without it".to_owned(),
         Verdict::Keep => "kept; upstream never removes it".to_owned(),
         _ => "there is no such definition".to_owned(),
     }

@@ -1,7 +1,7 @@
 //! CA bundles as kube-apiserver reads them.
 //!
 //! Invariants: what stands between blocks, blocks of other types and blocks with headers are passed over in silence; one
-//! certificate that can't be parsed spoils the whole bundle.
+//! certificate that cannot be parsed spoils the whole bundle.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 pub enum BadBundle {
     #[error("it holds no certificate in a PEM block without headers")]
     NoCertificate,
-    #[error("certificate {0} in it can't be parsed")]
+    #[error("certificate {0} in it cannot be parsed")]
     Unreadable(usize),
 }
 

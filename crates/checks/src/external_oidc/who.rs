@@ -22,7 +22,7 @@ pub fn answer(context: &CheckContext<'_>, typed: &str) -> Vec<String> {
         Err(gap) => return vec![format!("unknown: feature gates: {gap}")],
     };
     match Token::read(typed) {
-        Err(bad) => vec![format!("this can't be read: {bad}")],
+        Err(bad) => vec![format!("this cannot be read: {bad}")],
         Ok(token) => match login(spec, gates, &token, context.view.now) {
             Answer::Accepted(identity) => {
                 let mut lines = accepted(&identity);

@@ -42,7 +42,7 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
             let (guest, word) = (&context.guest.name, kind.resource().kind);
             bare(
                 format!(
-                    "{word}s of {COPIES_NAMESPACE} are not known completely: {gap}; trueup doctor says what can't be read"
+                    "{word}s of {COPIES_NAMESPACE} are not known completely: {gap}; trueup doctor says what cannot be read"
                 ),
                 Evidence {
                     message: gap,

@@ -1,7 +1,7 @@
 //! A HostedCluster: whether the authentication it asks for can work, judged as an Authentication is.
 //!
 //! Invariants:
-//! - the guest is not needed: a HostedCluster is judged while its guest can't be reached;
+//! - the guest is not needed: a HostedCluster is judged while its guest cannot be reached;
 //! - CAs and client secrets are looked for in the HostedCluster's own namespace, as HyperShift does.
 //!
 //! Elsewhere: the rules of an Authentication (`external_oidc`).
@@ -91,7 +91,7 @@ impl<'a> HostedContext<'a> {
             AuthBlock::Absent => Ok(None),
             AuthBlock::TypeEmpty => Ok(Some(refused_without_type())),
             AuthBlock::Unreadable(why) => {
-                let message = format!("spec.configuration.authentication can't be read: {why}");
+                let message = format!("spec.configuration.authentication cannot be read: {why}");
                 Err(Gap::new(GapCause::Unreadable, message))
             }
             AuthBlock::Given(candidate) => Ok(Some(self.check_candidate(candidate))),

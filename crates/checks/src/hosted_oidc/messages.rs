@@ -64,7 +64,7 @@ pub fn summary(context: &CheckContext<'_>, settings: &Settings, kind: CopyKind, 
 
 fn unknown(ruling: &Ruling) -> String {
     let gap = ruling.gap.as_ref().map_or("not known", |gap| &gap.message);
-    format!("unknown: {gap}; trueup doctor says what can't be read")
+    format!("unknown: {gap}; trueup doctor says what cannot be read")
 }
 
 fn orphan(ruling: &Ruling) -> String {

@@ -144,7 +144,7 @@ fn failed(ruling: &Ruling<'_>) -> String {
     let Some(failure) = ruling.why.failure() else { return String::new() };
     let code = if failure.code.is_empty() { String::new() } else { format!(" ({})", failure.code) };
     let message = match ruling.verdict {
-        Verdict::TokenUnreadable => "the token for the login can't be used",
+        Verdict::TokenUnreadable => "the token for the login cannot be used",
         Verdict::Denied => "AWS refuses the login or the question",
         _ => "AWS request failed; retrying",
     };

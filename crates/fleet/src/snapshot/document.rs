@@ -171,7 +171,7 @@ mod tests {
                 vec!["|Node||a", "apps|Deployment|n|b"],
             ),
             (
-                "items that don't say what they are",
+                "items without kind",
                 r#"{"apiVersion":"v1","kind":"SecretList","items":[{"metadata":{"name":"a","namespace":"n"}}]}"#,
                 vec!["|Secret|n|a"],
             ),

@@ -95,7 +95,7 @@ fn fields(claims: &Map<String, Json>) -> Result<(), Stop> {
     let is_text = |name: &str| matches!(claims.get(name), None | Some(Json::String(_) | Json::Null));
     for (name, by) in [("sub", RefusedBy::Uid), ("nonce", RefusedBy::Username), ("at_hash", RefusedBy::Username)] {
         if !is_text(name) {
-            return Err(refuse(by, name, format!("`{name}` is not text, and such a token can't be read")));
+            return Err(refuse(by, name, format!("`{name}` is not text, and such a token cannot be read")));
         }
     }
     if claims.get("iat").is_some_and(|time| seconds(time).is_none()) {

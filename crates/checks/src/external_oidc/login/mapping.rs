@@ -161,7 +161,7 @@ fn texts(by: RefusedBy, expression: &str, value: &Value) -> Result<Vec<String>, 
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(Some(text.to_string()).filter(|text| !text.is_empty()).into_iter().collect()),
         Value::List(List { held: Held::AsStrings, .. }) => {
-            wrong("kube-apiserver can't read a list that a string function made; append `.map(x, x)`")
+            wrong("kube-apiserver cannot read a list that a string function made; append `.map(x, x)`")
         }
         Value::List(List { items, .. }) => {
             let mut texts = Vec::new();

@@ -192,7 +192,7 @@ fn warn_of_no_host(findings: &mut Findings, provider: &Provider, path: &str) {
     let text = provider.issuer_url();
     let hostless = url::parse(text).is_ok_and(|url| url.scheme == "https" && url.host.is_empty());
     if hostless && issuer_fault(text).is_none() && filled(provider.issuer.discovery_url.as_deref()).is_none() {
-        let message = "it has no host, so the discovery document can't be fetched";
+        let message = "it has no host, so the discovery document cannot be fetched";
         findings.warn(WarningCode::DiscoveryUnreachable, path, text, message);
     }
 }

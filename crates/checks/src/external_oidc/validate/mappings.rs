@@ -191,7 +191,7 @@ fn key_fault(key: &str) -> Option<(Refuser, &'static str)> {
         return Some((Refuser::Schema, why));
     }
     if !rest.chars().all(|letter| listed(letter) || letter == ',') {
-        return Some((Refuser::KubeApiserver, "its path holds characters that can't stand in a URL's path"));
+        return Some((Refuser::KubeApiserver, "its path holds characters that cannot stand in a URL's path"));
     }
     let lower = key.chars().all(|letter| !letter.is_ascii_uppercase());
     if lower { None } else { Some((Refuser::KubeApiserver, "it holds upper case letters")) }

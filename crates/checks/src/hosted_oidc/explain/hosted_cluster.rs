@@ -50,7 +50,7 @@ fn evidence(context: &HostedContext<'_>, ruling: &Ruling) -> Vec<Evidence> {
         AuthBlock::Absent => "no authentication block: integrated OAuth".to_owned(),
         AuthBlock::TypeEmpty => "authentication type is empty".to_owned(),
         AuthBlock::Given(candidate) => format!("authentication type is {}", candidate.spec.kind.as_str()),
-        AuthBlock::Unreadable(_) => "the authentication block can't be read".to_owned(),
+        AuthBlock::Unreadable(_) => "the authentication block cannot be read".to_owned(),
     };
     lines.push(line(kind, object.clone(), "spec.configuration.authentication.type", version.clone()));
     if let Ok(Some(checked)) = context.checked() {

@@ -76,7 +76,7 @@ pub enum EksFault {
     Host,
     #[error("its path is not /")]
     Path,
-    #[error("its query can't be read")]
+    #[error("its query cannot be read")]
     Query,
     #[error("it has a query parameter that is not allowed")]
     UnknownParameter,

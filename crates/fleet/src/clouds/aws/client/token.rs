@@ -53,7 +53,7 @@ impl Claims {
 /// Reads the token a file holds now.
 ///
 /// # Errors
-/// The path is relative, the file can't be read, or what it holds is not a token.
+/// The path is relative, the file cannot be read, or what it holds is not a token.
 pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
     if !path.is_absolute() {
         return Err(unreadable(path, "token-path-relative", "the path is relative; use an absolute path"));
@@ -63,7 +63,7 @@ pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
             io::ErrorKind::FileTooLarge => ("token-malformed", TOO_LARGE),
             io::ErrorKind::NotFound => ("token-file-missing", "the file does not exist on this machine"),
             io::ErrorKind::PermissionDenied => ("token-file-forbidden", "it may not be read"),
-            _ => ("token-file-unreadable", "it can't be read"),
+            _ => ("token-file-unreadable", "it cannot be read"),
         };
         unreadable(path, code, why)
     })?;
