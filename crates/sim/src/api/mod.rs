@@ -56,7 +56,7 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -136,7 +136,8 @@ pub struct Logged {
 /// - Custom resources are stored as sent: no schema validation, pruning or defaulting.
 /// - Built-in kinds other than ConfigMap, Secret and Namespace have no defaults and no content validation.
 /// - Role and RoleBinding objects have no effect; access is decided by [`Rbac`].
-/// - No protobuf, YAML or CBOR responses, no webhooks, no quotas, no `exec`, `log` or `proxy`.
+/// - No protobuf, YAML or CBOR responses, no webhooks, no quotas, no `exec` or `proxy`; a pod's log is what
+///   [`Server::set_pod_log`] says, whatever a request limits.
 #[derive(Debug)]
 pub struct Server {
     registry: Registry,
@@ -146,6 +147,8 @@ pub struct Server {
     faults: Faults,
     watches: Watches,
     log: VecDeque<Logged>,
+    /// What containers printed, by namespace and pod.
+    pod_logs: BTreeMap<(String, String), Bytes>,
 }
 
 impl Server {
@@ -161,6 +164,7 @@ impl Server {
             faults: Faults::default(),
             watches: Watches::default(),
             log: VecDeque::new(),
+            pod_logs: BTreeMap::new(),
         };
         server.seed_empty_cluster(now);
         server
@@ -178,6 +182,11 @@ impl Server {
 
     pub fn faults(&mut self) -> &mut Faults {
         &mut self.faults
+    }
+
+    /// Sets what a pod printed.
+    pub fn set_pod_log(&mut self, namespace: &str, pod: &str, text: &str) {
+        self.pod_logs.insert((namespace.to_owned(), pod.to_owned()), Bytes::copy_from_slice(text.as_bytes()));
     }
 
     pub fn request_log(&self) -> impl Iterator<Item = &Logged> {
@@ -263,6 +272,9 @@ impl Server {
         }
         match (target.subresource.as_str(), call.kind.status) {
             ("", _) => {}
+            ("log", _) if *call.kind.of.resource == *"pods" && target.verb == Verb::Get => {
+                return self.pod_log(&call).map(Answer::Reply);
+            }
             ("status", true) if matches!(target.verb, Verb::Get | Verb::Update | Verb::Patch) => {}
             _ if call.kind.rules.custom => return Err(call.not_found()),
             _ => return Err(Status::no_such_resource()),
@@ -279,6 +291,14 @@ impl Server {
             (Storage::Kept, Verb::Delete) => self.delete(&call).map(Answer::Reply),
             (Storage::Kept, Verb::DeleteCollection) => self.delete_collection(&call).map(Answer::Reply),
         }
+    }
+
+    /// What a pod printed: the pod must exist.
+    fn pod_log(&self, call: &Call<'_>) -> Result<Reply, Refused> {
+        self.get(call)?;
+        let key = (call.target.namespace.clone(), call.target.name.clone());
+        let body = self.pod_logs.get(&key).cloned().unwrap_or_default();
+        Ok(Reply { body, ..Reply::text(200, "") })
     }
 
     /// The kind of a target, unless it is not served or its group is lost.

@@ -41,7 +41,7 @@ impl Server {
     }
 
     /// The same by this field manager.
-    fn seed_as(&mut self, manager: &str, now: Timestamp, mut object: Value) -> Result<Value, SeedError> {
+    pub fn seed_as(&mut self, manager: &str, now: Timestamp, mut object: Value) -> Result<Value, SeedError> {
         let served = self.served_kind(&object)?;
         content::settle(&served.kind, &mut object).map_err(SeedError::Malformed)?;
         let namespace = self.home_of(&served, &mut object, now)?;

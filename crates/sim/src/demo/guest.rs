@@ -153,5 +153,11 @@ pub enum Edited {
 
 /// Writes an object to a cluster at time `at`.
 pub fn put(sim: &SimCluster, at: Timestamp, object: Value) {
-    sim.with(|server, _| server.seed(at, object)).expect("kinds are registered before objects are seeded");
+    put_as(SEEDER, sim, at, object);
+}
+
+/// The same by this field manager.
+pub fn put_as(manager: &str, sim: &SimCluster, at: Timestamp, object: Value) {
+    let seeded = sim.with(|server, _| server.seed_as(manager, at, object));
+    seeded.expect("kinds are registered before objects are seeded");
 }

@@ -17,6 +17,7 @@ mod objects;
 mod operators;
 #[cfg(test)]
 mod patches;
+mod pod_logs;
 mod power;
 mod provider;
 mod reach;

@@ -13,6 +13,7 @@ use super::guests::{
 use super::machines::{self, Machines};
 use super::objects::CLUSTERS;
 use super::operators::Operators;
+use super::pod_logs;
 use super::power;
 use super::provider::Authentication;
 use super::reach::{DemoService, Reach};
@@ -116,6 +117,7 @@ impl Scenario {
         let on_aws = alone.iter().find(|one| one.name == machines::CLUSTER);
         scenario.machines = on_aws.map(|one| Machines::seed(&one.sim, since));
         alone.iter().for_each(|one| machines::seed_annotators(&one.name, &one.sim, since));
+        alone.iter().for_each(|one| pod_logs::of_standalone(&one.sim, (since, options.start)));
         scenario.clusters.extend(alone);
         scenario.standalone = standalone;
         for spec in &GUESTS {
@@ -130,6 +132,11 @@ impl Scenario {
             );
         }
         scenario.add_unrelated_objects(options);
+        for host in &MANAGEMENT_CLUSTERS {
+            let sim = scenario.clusters.iter().find(|cluster| cluster.name == host.name).map(|cluster| &cluster.sim);
+            sim.into_iter().for_each(|sim| pod_logs::of_management(sim, (since, options.start)));
+        }
+        scenario.actors.iter().for_each(|actor| pod_logs::of_guest(&actor.guest, (since, options.start)));
         scenario
     }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::creation::{self, COPIED_TICK, OUTPUTS_TICK};
 use super::eks::{self, Access};
-use super::guest::{Operator, put};
+use super::guest::{Operator, put, put_as};
 use super::seeded_rng::SeededRng;
 use super::{kinds, objects};
 use crate::SimCluster;
@@ -154,14 +154,14 @@ fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, 
         TargetCredential::Token => first.kubeconfig(&mut rng, ago(target_age)),
         TargetCredential::ExecPlugin => eks::exec_kubeconfig(&first),
     };
-    put(sim, ago(target_age), eks::target(&first, &plane_uid, &target));
+    put_as(COPIER, sim, ago(target_age), eks::target(&first, &plane_uid, &target));
     if member.renewals.is_some() {
         let source = if source_age == target_age && member.credential == TargetCredential::Token {
             target
         } else {
             first.kubeconfig(&mut rng, ago(source_age))
         };
-        put(sim, ago(source_age), eks::source(&first, &source));
+        put_as(PROVIDER, sim, ago(source_age), eks::source(&first, &source));
     }
     // The first renewal is due when the token at the start reaches the renewal interval, or at the next one.
     let age = u64::try_from(source_age.as_secs()).unwrap_or(0);

@@ -55,7 +55,7 @@ impl Standalone {
         if self.audiences == Audiences::Changing && ticks.is_multiple_of(TICKS_PER_CHANGE) {
             let more = (ticks / TICKS_PER_CHANGE) % 2 == 1;
             let audiences = if more { json!(["console", "cli"]) } else { json!(["console"]) };
-            authentication(&self.sim).edit(at, |found| {
+            authentication(&self.sim).edit_as("oc", at, |found| {
                 // Users may have removed the provider.
                 if let Some(provider) = found.pointer_mut("/spec/oidcProviders/0") {
                     *field_mut(provider, &["issuer", "audiences"]) = audiences;
@@ -102,7 +102,7 @@ impl Standalone {
                     let webhook = json!({ "kubeConfig": { "name": WEBHOOK } });
                     let change =
                         |found: &mut Value| *field_mut(found, &["spec", "webhookTokenAuthenticator"]) = webhook;
-                    authentication(&self.sim).edit(at, change);
+                    authentication(&self.sim).edit_as("authentication-operator", at, change);
                 }
             }
         }
