@@ -317,7 +317,7 @@ impl Console {
                 Some(TaskReply::Answered { ask, lines: domain.answer(form, &typed, &subject, view) })
             }
             Task::Plan { ask, wanted: PlanTarget::Subjects(subjects) } => {
-                let planned = Planned { plan: self.plan(subjects), left_out: Vec::new(), created: Default::default() };
+                let planned = Planned { plan: self.plan(subjects), left_out: Vec::new(), objects: Default::default() };
                 Some(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
             }
             Task::Apply(approval) => {

@@ -60,10 +60,9 @@ impl Session {
     }
 
     /// The screens that are shown for long, one after another, on a strip that moves.
-    pub fn svg(&self) -> String {
+    pub fn svg(&self, palette: &capture::Palette) -> String {
         let stills = self.frames.iter().filter(|(_, shown_for)| *shown_for >= STILL);
-        let screens: Vec<String> =
-            stills.map(|(screen, _)| String::from(capture::svg(screen, &capture::Palette::DARK))).collect();
+        let screens: Vec<String> = stills.map(|(screen, _)| String::from(capture::svg(screen, palette))).collect();
         let Some(first) = screens.first() else { return String::new() };
         let (width, height) = (attribute(first, "width"), attribute(first, "height"));
         let count = screens.len();

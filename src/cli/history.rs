@@ -17,8 +17,8 @@ use super::fleet;
 use super::output::{count, padded, place, wrapped};
 use super::terminal::{Style, print};
 use trueup_core::engine::journal::{
-    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, PublishedHash, Record, TornTail, Undone,
-    compare_published,
+    self, ActionEntry, ActionStanding, Approval, ApprovedCluster, Entry, History, JournalError, PublishedHash, Record,
+    TornTail, Undone, compare_published,
 };
 use trueup_core::engine::text::{Printable, printable_json};
 use trueup_operate::{
@@ -291,7 +291,11 @@ fn relation(entry: &Entry, undone: &Undone) -> String {
 
 fn approval_message(context: &Context, approval: &Approval) -> String {
     let Approval { who, host, how, at, clusters } = approval;
-    let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+    let named = |cluster: &ApprovedCluster| match &cluster.typed {
+        Some(typed) => format!("{} ({typed:?})", cluster.name),
+        None => cluster.name.clone(),
+    };
+    let names: Vec<String> = clusters.iter().map(named).collect();
     let message = format!("by {who} on {host} ({}), for {}", how.as_str(), names.join(", "));
     format!("{} {}", context.time(*at), context.terminal.safe(&message))
 }

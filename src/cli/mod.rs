@@ -14,6 +14,7 @@ mod console;
 mod context;
 pub(crate) mod defaults;
 mod demo;
+pub mod demo_fleet;
 mod diff;
 mod doctor;
 mod doctor_live;

@@ -85,10 +85,11 @@ pub enum Task {
         typed: String,
         subject: SubjectId,
     },
-    /// A check's table of the fleet.
+    /// A check's table of the fleet, with what was typed where it was asked about something.
     FleetTable {
         ask: RequestId,
         check: CheckName,
+        typed: Option<String>,
     },
     /// Keep this cluster connected: its data is on the screen.
     Need(ClusterName),
@@ -311,8 +312,18 @@ pub struct Planned {
     pub plan: Plan,
     /// One sentence each.
     pub left_out: Vec<String>,
-    /// When the objects of actions were created, by action, where it is known.
-    pub created: BTreeMap<String, Timestamp>,
+    /// What is known of the objects of actions, by action.
+    #[serde(default)]
+    pub objects: BTreeMap<String, PlannedObject>,
+}
+
+/// What the check knows of the object of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct PlannedObject {
+    /// When it was created, where that is known.
+    pub created: Option<Timestamp>,
+    /// What refers to it.
+    pub relations: Relations,
 }
 
 /// Result of a dry run.

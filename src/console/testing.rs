@@ -196,7 +196,7 @@ impl TestConsole {
     pub fn planned(&mut self, plan: trueup_core::engine::Plan) -> &mut Self {
         let ask = self.model.next_request();
         self.model.planning = Some(ask);
-        let planned = super::task::Planned { plan, left_out: Vec::new(), created: fixtures::created() };
+        let planned = super::task::Planned { plan, left_out: Vec::new(), objects: fixtures::objects() };
         self.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
     }
 
@@ -313,7 +313,8 @@ fn said(task: &Task) -> String {
         }
         Task::ReadReferences { ask: _, subject } => format!("references of {}", subject.name),
         Task::ReadOperatorLog { ask: _, subject } => format!("operator log of {}", subject.name),
-        Task::FleetTable { ask: _, check } => format!("table of {}", check.0),
+        Task::FleetTable { ask: _, check, typed: None } => format!("table of {}", check.0),
+        Task::FleetTable { ask: _, check, typed: Some(typed) } => format!("table of {} for {typed}", check.0),
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),
         Task::Reconnect(cluster) => format!("reconnect {cluster}"),

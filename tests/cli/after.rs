@@ -249,7 +249,7 @@ async fn expired_plans_are_dropped_at_the_next_apply_and_verify_reports_it() {
 fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
     let identity =
         ClusterIdentity { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..ClusterIdentity::default() };
-    let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
+    let clusters = vec![ApprovedCluster::new("guest-a", identity)];
     let target = ObjectRef {
         api_version: "v1".to_owned(),
         kind: "Secret".to_owned(),

@@ -111,6 +111,10 @@ fn journal(fleet: &Fleet) -> Vec<Value> {
         for (name, field) in fields.iter_mut() {
             match name.as_str() {
                 "at" | "deadline" | "how" => *field = json!("…"),
+                // What was typed belongs to the way of approval.
+                "clusters" => field.as_array_mut().into_iter().flatten().for_each(|cluster| {
+                    cluster.as_object_mut().unwrap().remove("typed");
+                }),
                 "plan" | "undoes" => *field = json!(plans.iter().position(|known| json!(known) == *field)),
                 _ => {}
             }

@@ -325,7 +325,7 @@ fn approved(plan: &str, how: ApprovalWay, second: i64) -> Record {
         host: "laptop".to_owned(),
         how,
         at: at(second),
-        clusters: vec![ApprovedCluster { name: "guest-a".to_owned(), identity }],
+        clusters: vec![ApprovedCluster::new("guest-a", identity)],
         undoes: None,
     }
 }

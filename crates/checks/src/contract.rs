@@ -180,8 +180,8 @@ pub trait Check: Send + Sync {
         self.pass(view).rule(subject)?.operator()
     }
 
-    /// A table of the whole fleet, for checks that have one.
-    fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
+    /// A table of the whole fleet, for checks that have one. `typed` answers its question ([`FleetTable::question`]).
+    fn fleet_table(&self, _view: View<'_>, _typed: Option<&str>) -> Option<FleetTable> {
         None
     }
 

@@ -31,7 +31,7 @@ pub use contract::{
 };
 pub use duration::{BadDuration, parse_duration};
 pub use nearest::nearest;
-pub use outline::{Cause, CauseObject, End, Expiry, Outline};
+pub use outline::{Cause, CauseForm, CauseObject, End, Expiry, Outline};
 pub use present::{
     Cell, CheckDescription, Column, FleetCell, FleetRow, FleetTable, Form, FormInput, Panel, RowKnowledge, Side, Step,
 };

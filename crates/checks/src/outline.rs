@@ -23,6 +23,9 @@ pub struct Outline {
     pub cause: Option<Cause>,
     /// Credentials and certificates of the subject.
     pub expiries: Box<[Expiry]>,
+    /// Its place in the order of its group, where that has one ([`CauseForm::Sequence`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
 }
 
 /// What a finding follows from, as its check knows it. Findings of a check with the same object and effect are one group.
@@ -36,6 +39,25 @@ pub struct Cause {
     pub reason: Box<str>,
     /// The last writer of the field that decides, where it is known.
     pub written: Option<Writer>,
+    #[serde(default, skip_serializing_if = "CauseForm::is_effect")]
+    pub form: CauseForm,
+}
+
+/// How a group is headed, and whether its findings have an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum CauseForm {
+    /// `12 orphans: HostedCluster guest-checkout edited 19:34:02`
+    #[default]
+    Effect,
+    /// `lagoon (deleting): 9 resources in this order`: steps to be taken, which are shown even where nothing differs.
+    Sequence,
+}
+
+impl CauseForm {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_effect(&self) -> bool {
+        *self == Self::Effect
+    }
 }
 
 /// The object that a cause is about.
@@ -87,9 +109,19 @@ impl Outline {
         Self { expiries: expiries.into_iter().collect(), ..self }
     }
 
+    #[must_use]
+    pub fn with_step(self, step: Option<u32>) -> Self {
+        Self { step, ..self }
+    }
+
+    /// Whether it is one of the steps that its group is for.
+    pub fn is_step(&self) -> bool {
+        self.cause.as_ref().is_some_and(|cause| cause.form == CauseForm::Sequence)
+    }
+
     pub fn is_empty(&self) -> bool {
-        let Self { sentence, cause, expiries } = self;
-        sentence.is_empty() && cause.is_none() && expiries.is_empty()
+        let Self { sentence, cause, expiries, step } = self;
+        sentence.is_empty() && cause.is_none() && expiries.is_empty() && step.is_none()
     }
 }
 

@@ -106,16 +106,24 @@ pub struct Step {
     pub label: String,
     /// Nothing where it was not judged.
     pub state: Option<State>,
+    /// What it is, beside its state: `13 → 14`, `not set`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
     pub note: String,
 }
 
 impl Step {
     pub fn judged(label: impl Into<String>, state: State, note: impl Into<String>) -> Self {
-        Self { label: label.into(), state: Some(state), note: note.into() }
+        Self { label: label.into(), state: Some(state), value: String::new(), note: note.into() }
     }
 
     pub fn not_judged(label: impl Into<String>) -> Self {
-        Self { label: label.into(), state: None, note: String::new() }
+        Self { label: label.into(), state: None, value: String::new(), note: String::new() }
+    }
+
+    #[must_use]
+    pub fn with_value(self, value: impl Into<String>) -> Self {
+        Self { value: value.into(), ..self }
     }
 }
 
@@ -128,6 +136,12 @@ pub struct FleetTable {
     #[serde(deserialize_with = "words::read_all")]
     pub columns: Vec<Word>,
     pub rows: Vec<FleetRow>,
+    /// What to type for an answer in each row: only its length is shown. Nothing where it takes no question.
+    #[serde(skip)]
+    pub question: Option<Word>,
+    /// Why what was typed has no answer.
+    #[serde(default)]
+    pub note: String,
 }
 
 /// One cluster. A row without cells has a note in their place.

@@ -3,7 +3,7 @@
 //! Invariants: what could not be read is unknown, never broken.
 
 use trueup_core::engine::{Evidence, SubjectId};
-use trueup_core::world::View;
+use trueup_core::world::{View, Writer};
 
 /// What is known of a finding's references.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -14,6 +14,9 @@ pub struct Relations {
     pub used_by: Vec<RelatedObject>,
     /// Kinds that were read and do not use it.
     pub searched: Vec<String>,
+    /// Kinds that could not be read: one of them may use it.
+    #[serde(default)]
+    pub unread: Vec<String>,
 }
 
 /// One object that concerns another.
@@ -25,6 +28,9 @@ pub struct Relation {
     pub to: RelatedObject,
     pub standing: RelationStanding,
     pub note: String,
+    /// Who wrote last what decides, where that is known.
+    #[serde(default)]
+    pub written: Option<Writer>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -86,7 +92,7 @@ pub fn of_evidence(subject: &SubjectId, evidence: &[Evidence], view: View<'_>) -
         }
         let verb = if line.field.is_empty() { "concerns".to_owned() } else { line.field.clone() };
         let (to, note) = (own.clone(), line.message.clone());
-        links.push(Relation { from, verb, to, standing: RelationStanding::Holds, note });
+        links.push(Relation { from, verb, to, standing: RelationStanding::Holds, note, written: None });
     }
     Relations { links, ..Relations::default() }
 }

@@ -72,8 +72,8 @@ pub trait CheckRules: Send + Sync + Sized {
         None
     }
 
-    /// A table of the whole fleet, for checks that have one.
-    fn fleet_table(&self, _view: View<'_>) -> Option<FleetTable> {
+    /// A table of the whole fleet, for checks that have one. `typed` answers its question ([`FleetTable::question`]).
+    fn fleet_table(&self, _view: View<'_>, _typed: Option<&str>) -> Option<FleetTable> {
         None
     }
 
@@ -277,8 +277,8 @@ impl<C: CheckRules> Check for C {
         CheckRules::interested(self, changes, view)
     }
 
-    fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {
-        CheckRules::fleet_table(self, view)
+    fn fleet_table(&self, view: View<'_>, typed: Option<&str>) -> Option<FleetTable> {
+        CheckRules::fleet_table(self, view, typed)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -50,10 +50,7 @@ impl ConsoleServices for LiveServices {
             Task::Explain { ask, subject } => self.explain(ask, subject),
             Task::Plan { ask, wanted } => {
                 let fleet = self.fleet.clone();
-                self.plan(ask, async move {
-                    let (plan, created) = tasks::plan(&fleet, wanted).await?;
-                    Ok(Planned { plan, left_out: Vec::new(), created })
-                });
+                self.plan(ask, async move { tasks::plan(&fleet, wanted).await });
             }
             Task::Undo { ask, plan, action } => {
                 let fleet = self.fleet.clone();
@@ -69,7 +66,7 @@ impl ConsoleServices for LiveServices {
             Task::ReadReferences { ask, subject } => self.read_references(ask, subject),
             Task::ReadOperatorLog { ask, subject } => self.read_operator_log(ask, subject),
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
-            Task::FleetTable { ask, check } => self.fleet_table(ask, check),
+            Task::FleetTable { ask, check, typed } => self.fleet_table(ask, check, typed),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
             Task::AskPlugin(cluster) => self.ask_plugin(cluster),
@@ -192,11 +189,11 @@ impl LiveServices {
         spawn_answering(self.replies.clone(), move |message| TaskReply::Answered { ask, lines: vec![message] }, work);
     }
 
-    fn fleet_table(&self, ask: RequestId, check: CheckName) {
+    fn fleet_table(&self, ask: RequestId, check: CheckName, typed: Option<String>) {
         let fleet = self.fleet.clone();
         let table = move |live: &Live| {
             let domain = live.domains().iter().find(|domain| domain.name() == check)?;
-            domain.fleet_table(live.view())
+            domain.fleet_table(live.view(), typed.as_deref())
         };
         let work = async move { TaskReply::FleetTable { ask, table: fleet.ask(table).await.ok().flatten() } };
         spawn_answering(self.replies.clone(), move |_| TaskReply::FleetTable { ask, table: None }, work);

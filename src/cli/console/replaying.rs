@@ -145,7 +145,7 @@ impl ConsoleServices for Recorded {
             Task::ReadReferences { ask, .. } => TaskReply::References { ask, sheet: Err(offline()) },
             Task::ReadOperatorLog { ask, .. } => TaskReply::OperatorLog { ask, log: Err(offline()) },
             Task::Answer { ask, .. } => TaskReply::Answered { ask, lines: vec![offline()] },
-            Task::FleetTable { ask, check: _ } => TaskReply::FleetTable { ask, table: None },
+            Task::FleetTable { ask, .. } => TaskReply::FleetTable { ask, table: None },
             Task::ReadLog => TaskReply::Log { lines: vec![offline()] },
             Task::Save { file, text } => return saving::spawn(&self.background, &self.replies, file, text),
             Task::DryRun { .. }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::console::ReplySender;
-use crate::console::task::{PlanTarget, Planned, Stage, TaskReply, Tried, TypedApproval};
+use crate::console::task::{PlanTarget, Planned, PlannedObject, Stage, TaskReply, Tried, TypedApproval};
 use trueup_core::engine::executor::Progress;
 use trueup_core::engine::journal::{Entry, entries};
 use trueup_core::engine::{Action, ForeignPlan, Glob, Plan, PlanScope, SubjectId, UndoPlan, approve};
@@ -24,7 +24,7 @@ use trueup_operate::{
 ///
 /// # Errors
 /// One message.
-pub async fn plan(fleet: &Fleet, target: PlanTarget) -> Result<(Plan, BTreeMap<String, Timestamp>), String> {
+pub async fn plan(fleet: &Fleet, target: PlanTarget) -> Result<Planned, String> {
     let subjects = match &target {
         PlanTarget::Everything | PlanTarget::Check(_) => BTreeSet::new(),
         PlanTarget::Subjects(subjects) => subjects.clone(),
@@ -32,20 +32,29 @@ pub async fn plan(fleet: &Fleet, target: PlanTarget) -> Result<(Plan, BTreeMap<S
     let settle = fleet.session().settings.settle();
     let request = PlanRequest { scope: scope(target), settle, ..PlanRequest::default() };
     let plan = fleet.plan_settled(request).await.map_err(|error| message(&error))?;
-    let created = created(fleet, &plan, subjects).await;
-    Ok((marked(fleet, plan), created))
+    let objects = objects(fleet, &plan, subjects).await;
+    Ok(Planned { plan: marked(fleet, plan), left_out: Vec::new(), objects })
 }
 
-/// When the objects of a plan were created, by action. An object without a finding of its own is left out.
-async fn created(fleet: &Fleet, plan: &Plan, subjects: BTreeSet<SubjectId>) -> BTreeMap<String, Timestamp> {
+/// What the checks know of the objects of a plan, by action. An object without a finding of its own is left out.
+async fn objects(fleet: &Fleet, plan: &Plan, subjects: BTreeSet<SubjectId>) -> BTreeMap<String, PlannedObject> {
+    let acted: BTreeSet<String> =
+        plan.findings.iter().filter(|finding| !finding.actions.is_empty()).map(|finding| finding.id.clone()).collect();
     let found = move |live: &Live| {
-        let created = |subject: &SubjectId| {
-            let check = live.domains().iter().find(|check| check.name() == subject.domain)?;
-            Some((subject.to_string(), check.explain(subject, live.view())?.created?))
-        };
-        subjects.iter().filter_map(created).collect::<BTreeMap<String, Timestamp>>()
+        let mut objects: BTreeMap<String, PlannedObject> = BTreeMap::new();
+        for check in live.domains().iter() {
+            let pass = check.pass(live.view());
+            let own = subjects.iter().filter(|subject| subject.domain == check.name());
+            for (id, subject) in own.map(|subject| (subject.to_string(), subject)).filter(|(id, _)| acted.contains(id))
+            {
+                let Some(ruled) = pass.rule(subject) else { continue };
+                let (created, relations) = (ruled.explanation().created, ruled.relations());
+                objects.insert(id, PlannedObject { created, relations });
+            }
+        }
+        objects
     };
-    let created = fleet.ask(found).await.unwrap_or_default();
+    let found = fleet.ask(found).await.unwrap_or_default();
     let own = plan.findings.iter().flat_map(|finding| {
         let is_own = |id: &&String| {
             let action = plan.actions.iter().find(|action| action.id == **id);
@@ -53,8 +62,8 @@ async fn created(fleet: &Fleet, plan: &Plan, subjects: BTreeSet<SubjectId>) -> B
                 action.target.name == finding.subject.name && action.target.kind == finding.subject.kind
             })
         };
-        let at = created.get(&finding.id).copied();
-        finding.actions.iter().filter(is_own).filter_map(move |id| Some((id.clone(), at?)))
+        let object = found.get(&finding.id);
+        finding.actions.iter().filter(is_own).filter_map(move |id| Some((id.clone(), object?.clone())))
     });
     own.collect()
 }
@@ -81,7 +90,7 @@ pub async fn plan_undo(fleet: &Fleet, plan: &str, action: Option<&str>) -> Resul
         return Err(format!("cannot undo: {}", left_out.join("; ")));
     }
     left_out.extend(not_restored);
-    Ok(Planned { plan: marked(fleet, plan), left_out, created: BTreeMap::new() })
+    Ok(Planned { plan: marked(fleet, plan), left_out, objects: BTreeMap::new() })
 }
 
 /// The plan with the mark of the state folder. Without a key it is unmarked, and apply reports the problem of the folder.

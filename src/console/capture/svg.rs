@@ -7,6 +7,7 @@
 
 #![expect(clippy::disallowed_types, reason = "writes the colours of a drawn screen")]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ratatui::buffer::{Buffer, Cell, CellWidth as _};
@@ -104,28 +105,51 @@ const MARGIN: f64 = 12.0;
 pub fn svg(buffer: &Buffer, palette: &Palette) -> Printable {
     let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
     let (width, height) = (columns * CELL_WIDTH + 2.0 * MARGIN, rows * CELL_HEIGHT + 2.0 * MARGIN);
+    let rows: Vec<Vec<Run>> =
+        buffer.area.rows().map(|row| runs((row.left()..row.right()).map(|x| &buffer[(x, row.y)]), palette)).collect();
     let mut out = String::new();
     let fonts = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
     line(
         &mut out,
         format_args!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.1} {height:.1}" font-family="{fonts}" font-size="{FONT_SIZE}">"#
+            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.1} {height:.1}" font-family="{fonts}" font-size="{FONT_SIZE}" xml:space="preserve">"#
         ),
     );
+    line(&mut out, format_args!("<style>{}</style>", rules(rows.iter().flatten())));
     line(&mut out, format_args!(r#"<rect width="100%" height="100%" rx="8" fill="{}"/>"#, hex(palette.background)));
-    for (index, row) in buffer.area.rows().enumerate() {
-        let cells = (row.left()..row.right()).map(|x| &buffer[(x, row.y)]);
-        let runs = runs(cells, palette);
+    for (index, runs) in rows.iter().enumerate() {
         let top = MARGIN + index as f64 * CELL_HEIGHT;
-        for run in &runs {
-            run.draw_background(top, &mut out);
-        }
-        for run in &runs {
+        draw_backgrounds(runs, top, palette, &mut out);
+        for run in runs {
             run.draw_text(top, &mut out);
         }
     }
     line(&mut out, format_args!("</svg>"));
     Printable::lines(&out)
+}
+
+/// The rules of the styles of the screen: many runs share few.
+fn rules<'r>(runs: impl Iterator<Item = &'r Run>) -> String {
+    let styles: BTreeMap<String, String> =
+        runs.filter(|run| run.is_visible()).map(|run| (run.style.class(), run.style.rule())).collect();
+    styles.iter().map(|(class, rule)| format!(".{class}{{{rule}}}")).collect()
+}
+
+/// The backgrounds that differ from the ground, adjacent ones of one colour as one.
+fn draw_backgrounds(runs: &[Run], top: f64, palette: &Palette, out: &mut String) {
+    let own = |run: &Run| run.style.background.filter(|color| *color != palette.background);
+    for same in runs.chunk_by(|one, other| own(one) == own(other)) {
+        let (Some(first), Some(color)) = (same.first(), same.first().and_then(own)) else { continue };
+        let columns: u16 = same.iter().map(|run| run.columns).sum();
+        let (left, width) = (left_of(first.start), f64::from(columns) * CELL_WIDTH);
+        line(
+            out,
+            format_args!(
+                r#"<rect x="{left:.1}" y="{top}" width="{width:.1}" height="{CELL_HEIGHT}" fill="{}"/>"#,
+                hex(color)
+            ),
+        );
+    }
 }
 
 /// Adjacent cells of one style.
@@ -177,17 +201,31 @@ impl CellStyle {
         Self { text, background, attributes: cell.modifier - Modifier::REVERSED }
     }
 
-    /// Attributes of the text element that differ from the default.
-    fn attributes(&self) -> String {
-        let mut written = String::new();
+    /// A name for the style of its text: the same in every file, so that several can be shown in one page.
+    fn class(&self) -> String {
+        let attributes = [
+            (Modifier::BOLD, 'b'),
+            (Modifier::DIM, 'd'),
+            (Modifier::ITALIC, 'i'),
+            (Modifier::UNDERLINED, 'u'),
+            (Modifier::CROSSED_OUT, 's'),
+        ];
+        let letters = attributes.into_iter().filter(|(attribute, _)| self.attributes.contains(*attribute));
+        let letters: String = letters.map(|(_, letter)| letter).collect();
+        format!("t{}{letters}", &hex(self.text)[1..])
+    }
+
+    /// The style of its text.
+    fn rule(&self) -> String {
+        let mut written = format!("fill:{}", hex(self.text));
         if self.attributes.contains(Modifier::BOLD) {
-            written.push_str(r#" font-weight="bold""#);
+            written.push_str(";font-weight:bold");
         }
         if self.attributes.contains(Modifier::DIM) {
-            written.push_str(r#" opacity="0.6""#);
+            written.push_str(";opacity:0.6");
         }
         if self.attributes.contains(Modifier::ITALIC) {
-            written.push_str(r#" font-style="italic""#);
+            written.push_str(";font-style:italic");
         }
         let lines: Vec<&str> = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")]
             .into_iter()
@@ -195,7 +233,7 @@ impl CellStyle {
             .map(|(_, name)| name)
             .collect();
         if !lines.is_empty() {
-            write!(written, r#" text-decoration="{}""#, lines.join(" ")).expect("writing to a string does not fail");
+            write!(written, ";text-decoration:{}", lines.join(" ")).expect("writing to a string does not fail");
         }
         written
     }
@@ -207,32 +245,24 @@ impl CellStyle {
 }
 
 impl Run {
-    fn draw_background(&self, top: f64, out: &mut String) {
-        let Some(color) = self.style.background else { return };
-        let (left, width) = (left_of(self.start), f64::from(self.columns) * CELL_WIDTH);
-        line(
-            out,
-            format_args!(
-                r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{CELL_HEIGHT}" fill="{}"/>"#,
-                hex(color)
-            ),
-        );
+    fn is_visible(&self) -> bool {
+        let is_blank = self.text.bytes().all(|byte| byte == b' ') && !self.style.shows_on_blank();
+        !self.style.attributes.contains(Modifier::HIDDEN) && !is_blank
     }
 
     fn draw_text(&self, top: f64, out: &mut String) {
-        let hidden = self.style.attributes.contains(Modifier::HIDDEN);
-        let is_blank = self.text.bytes().all(|byte| byte == b' ') && !self.style.shows_on_blank();
-        if hidden || is_blank {
+        if !self.is_visible() {
             return;
         }
         let (left, width) = (left_of(self.start), f64::from(self.columns) * CELL_WIDTH);
+        // Lines and bars are drawn by glyphs, which must meet; letters keep their form.
+        let adjust = if self.text.is_ascii() { "" } else { r#" lengthAdjust="spacingAndGlyphs""# };
         line(
             out,
             format_args!(
-                r#"<text x="{left:.1}" y="{:.1}" textLength="{width:.1}" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="{}"{}>{}</text>"#,
+                r#"<text class="{}" x="{left:.1}" y="{}" textLength="{width:.1}"{adjust}>{}</text>"#,
+                self.style.class(),
                 top + BASELINE,
-                hex(self.style.text),
-                self.style.attributes(),
                 escaped(&self.text),
             ),
         );

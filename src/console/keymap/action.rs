@@ -140,6 +140,7 @@ actions! {
     DryRun "dry-run" Repairing "dry run" "Run a server-side dry run of the plan";
     WritePlan "write-plan" Repairing "write file" "Write the plan to a file for `trueup apply`";
     Approve "approve" Repairing "approve" "Open the approval dialog; nothing is sent before it is confirmed";
+    Users "users" Repairing "used by" "List what uses each object to approve, or count it again";
     Discard "discard" Repairing "discard" "Discard the plan";
     Stop "stop" Repairing "stop" "Stop the apply after the running action";
     Undo "undo" Repairing "undo" "Plan the undo of an applied plan";

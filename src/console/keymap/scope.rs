@@ -2,7 +2,7 @@
 
 use Scope::{
     Activity, Approval, Confirm, Detail, Expiry, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker,
-    Plan, Plugin, Timeline, Wall,
+    Plan, Plugin, Table, Timeline, Wall,
 };
 
 /// The part of the screen that receives keys.
@@ -23,6 +23,8 @@ pub enum Scope {
     /// When credentials and certificates end.
     Expiry,
     Help,
+    /// A table of the fleet.
+    Table,
     Palette,
     Filter,
     Picker,
@@ -34,9 +36,9 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const ALL: [Self; 18] = [
-        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Expiry, Help, Palette, Filter,
-        Picker, Plugin, Wall, Confirm,
+    pub const ALL: [Self; 19] = [
+        Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Timeline, Expiry, Help, Table, Palette,
+        Filter, Picker, Plugin, Wall, Confirm,
     ];
 
     /// Name in the key file.
@@ -54,6 +56,7 @@ impl Scope {
             Timeline => "timeline",
             Expiry => "expiry",
             Help => "help",
+            Table => "table",
             Palette => "palette",
             Filter => "filter",
             Picker => "picker",
@@ -78,6 +81,7 @@ impl Scope {
             Timeline => "Timeline",
             Expiry => "Expiry",
             Help => "Help",
+            Table => "Table of the fleet",
             Palette => "Palette",
             Filter => "Filter",
             Picker => "Pickers",
@@ -95,8 +99,8 @@ impl Scope {
     pub fn takes_text(self) -> bool {
         match self {
             Approval | Palette | Filter | Picker => true,
-            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Timeline | Help | Plugin
-            | Wall | Confirm => false,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Expiry | Timeline | Help | Table
+            | Plugin | Wall | Confirm => false,
         }
     }
 }

@@ -30,7 +30,15 @@ pub struct Approval {
     /// Number of lines at the last layout.
     total: usize,
     pub wrong: Option<String>,
+    pub users: UserList,
     answers: BTreeMap<String, String>,
+}
+
+/// Whether what uses an object is counted beside it or listed below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserList {
+    Counted,
+    Listed,
 }
 
 /// Visible part of the list.
@@ -60,6 +68,7 @@ impl Approval {
             seen: 0,
             total: usize::MAX,
             wrong: None,
+            users: UserList::Counted,
             answers: BTreeMap::new(),
         }
     }

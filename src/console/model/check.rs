@@ -109,7 +109,7 @@ impl CheckSheet {
     ) -> bool {
         self.is_tree |= held.parent.is_some();
         let grouped = (self.grouping == Grouping::ByCause).then_some(&self.grouped);
-        let value = sort_value(self.sort, (id, held), class, self.is_tree, grouped, findings);
+        let value = sort_value(self.sort, (id, held), class, self.is_nested(), grouped, findings);
         let asked = Asked {
             filter: &self.filter,
             matches: self.matches,
@@ -122,7 +122,7 @@ impl CheckSheet {
         }
         let key = SortKey { misfit, value };
         // Its children are ordered by it and may have arrived first.
-        self.is_tangled |= self.is_tree && self.sort == CheckColumn::State && self.order.key(id) != Some(&key);
+        self.is_tangled |= self.is_nested() && self.sort == CheckColumn::State && self.order.key(id) != Some(&key);
         match self.order.shown_value(id) {
             Some(before) => self.shape.hide(id, before),
             None if !self.order.contains(id) => self.shape.insert(id),
@@ -153,10 +153,15 @@ impl CheckSheet {
 
     /// Whether rows are shown below their parents.
     pub fn shows_tree(&self) -> bool {
-        self.is_tree
+        self.is_nested()
             && self.sort == CheckColumn::State
             && self.ranking == Ranking::Column
             && self.order.direction() == Direction::Ascending
+    }
+
+    /// Whether rows are sorted below their parents: groups of findings come before the tree.
+    fn is_nested(&self) -> bool {
+        self.is_tree && (self.grouping == Grouping::None || self.grouped.is_empty())
     }
 
     /// The column and direction that sort the rows; none while the best fit is first.
@@ -184,7 +189,6 @@ impl CheckSheet {
     /// Whether the findings are shown under their causes.
     pub fn shows_groups(&self) -> bool {
         self.grouping == Grouping::ByCause
-            && !self.is_tree
             && !self.grouped.is_empty()
             && self.sort == CheckColumn::State
             && self.ranking == Ranking::Column
@@ -197,7 +201,6 @@ impl CheckSheet {
 
     /// Takes the groups of the findings.
     pub fn set_groups(&mut self, groups: &[CauseGroup], findings: &Findings, fleet: &FleetSheet, now: Timestamp) {
-        let groups = if self.is_tree { &[] } else { groups };
         let before: Vec<Arc<SubjectId>> = self.grouped.heads().map(|(head, _)| head.clone()).collect();
         if self.grouped.replace(groups) {
             before.iter().for_each(|head| {
@@ -275,13 +278,13 @@ impl CheckSheet {
 
     /// Sorts again by the sorted column. The fit of the rows stays.
     fn sort_values(&mut self, findings: &Findings, fleet: &FleetSheet) {
-        let (sort, is_tree, ranking) = (self.sort, self.is_tree, self.ranking);
+        let (sort, is_nested, ranking) = (self.sort, self.is_nested(), self.ranking);
         let grouped = (self.grouping == Grouping::ByCause).then_some(&self.grouped);
         self.order.rekey_by(|id, held, key| {
             if ranking == Ranking::Column {
                 key.misfit = 0;
             }
-            key.value = sort_value(sort, (id, held), fleet.class_of(&id.cluster), is_tree, grouped, findings);
+            key.value = sort_value(sort, (id, held), fleet.class_of(&id.cluster), is_nested, grouped, findings);
         });
     }
 
@@ -312,7 +315,9 @@ impl CheckSheet {
     /// Number of rows that are hidden because they match.
     pub fn matches_hidden(&self, findings: &Findings) -> u32 {
         match self.matches {
-            Matches::Hidden if !self.filter.names_states() => findings.counts_of(self.name).of(State::Match),
+            Matches::Hidden if !self.filter.names_states() => {
+                findings.counts_of(self.name).of(State::Match).saturating_sub(self.grouped.steps_that_match())
+            }
             Matches::Hidden | Matches::Shown => 0,
         }
     }
@@ -438,7 +443,9 @@ impl Asked<'_> {
         now: Timestamp,
         scratch: &mut Scratch,
     ) -> (Membership, Misfit) {
-        let is_hidden_match = self.matches == Matches::Hidden && held.judgement.state == State::Match;
+        // A step is to be taken, whatever its state.
+        let is_step = held.outline.as_ref().is_some_and(|outline| outline.is_step());
+        let is_hidden_match = self.matches == Matches::Hidden && held.judgement.state == State::Match && !is_step;
         let fields = Fields {
             state: Some(held.judgement.state),
             also: &[],

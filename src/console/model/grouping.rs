@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use trueup_checks::CauseForm;
 use trueup_checks::causes::CauseGroup;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{Judgement, State, SubjectId};
@@ -97,7 +98,13 @@ impl Grouped {
     /// The group that a row is in, as heading or finding.
     pub fn place(&self, id: &SubjectId) -> Option<GroupPlace> {
         let index = *self.places.get(id).or_else(|| self.member_of.get(id))?;
-        Some(GroupPlace { state: self.groups.get(index)?.state, index })
+        let group = self.groups.get(index)?;
+        // Steps to be taken are not at the end of the list, whatever their state.
+        let state = match (group.cause.form, group.state) {
+            (CauseForm::Sequence, State::Match) => State::Stale,
+            (CauseForm::Sequence | CauseForm::Effect, state) => state,
+        };
+        Some(GroupPlace { state, index })
     }
 
     pub fn fold(&self, head: &SubjectId) -> Fold {
@@ -120,6 +127,12 @@ impl Grouped {
         if !self.closed.remove(head) {
             self.closed.insert(head.clone());
         }
+    }
+
+    /// Number of findings that match and are shown all the same, because they are steps of their group.
+    pub fn steps_that_match(&self) -> u32 {
+        let sequences = self.groups.iter().filter(|group| group.cause.form == CauseForm::Sequence);
+        sequences.map(|group| group.matches).sum()
     }
 
     pub fn len(&self) -> usize {

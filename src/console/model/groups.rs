@@ -81,7 +81,13 @@ mod tests {
     fn put(findings: &mut Findings, name: &str) {
         let object =
             CauseObject { check: CHECK, cluster: ClusterName::new("a"), kind: "Toy", key: Key::new(None, "x") };
-        let cause = Cause { object, effect: "orphans", reason: "gone".into(), written: None };
+        let cause = Cause {
+            object,
+            effect: "orphans",
+            reason: "gone".into(),
+            written: None,
+            form: trueup_checks::CauseForm::Effect,
+        };
         let state = State::Extra;
         let judgement = Judgement { state, verdict: "toy", codes: Vec::new(), ownership_proofs: 0, until: None };
         let outline = Some(Arc::new(Outline::default().with_cause(Some(cause))));

@@ -11,7 +11,7 @@ use super::sorting::CheckColumn;
 use crate::console::keymap::Action;
 use crate::console::task::RequestId;
 use trueup_checks::FleetTable;
-use trueup_core::engine::SubjectId;
+use trueup_core::engine::{CheckName, SubjectId};
 use trueup_core::world::ClusterName;
 
 pub enum Layer {
@@ -21,6 +21,7 @@ pub enum Layer {
     /// A check's table of the fleet; none while it is being asked for.
     Table {
         ask: RequestId,
+        check: CheckName,
         table: Option<FleetTable>,
         scroll: usize,
     },
@@ -141,6 +142,8 @@ pub enum PromptWhat {
         subject: SubjectId,
         form: usize,
     },
+    /// What the table of a check is asked about: a token, perhaps.
+    Table(CheckName),
     /// The name of a view to save.
     SaveView,
     /// Confirmation to quit while a plan is applied.

@@ -27,6 +27,7 @@ mod sorting;
 mod timeline;
 mod toast;
 mod tour;
+mod users;
 mod what;
 
 use std::collections::BTreeSet;
@@ -38,7 +39,7 @@ use ratatui::layout::Rect;
 
 pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Upper};
-pub use approval::{Approval, Entered, Fits, GUARD};
+pub use approval::{Approval, Entered, Fits, GUARD, UserList};
 pub use check::{CheckSheet, Matches};
 pub use detail::{Detail, DiffMode, Loaded, ObjectTab, ObjectView, REST};
 pub use expiry::{ExpiryId, ExpiryPlace, ExpirySheet, Runway};
@@ -65,6 +66,7 @@ pub use timeline::{
 };
 pub use toast::{Toast, ToastKind, Toasts};
 pub use tour::{Tour, TourStep};
+pub use users::Users;
 pub use what::{CauseOrFinding, LargestCause, LargestCauses};
 
 use super::effect::{Alert, MouseHold};
@@ -300,7 +302,8 @@ impl Model {
         }
         match &self.layer {
             Some(Layer::Approval(_)) => Scope::Approval,
-            Some(Layer::Help { .. } | Layer::Table { .. }) => Scope::Help,
+            Some(Layer::Help { .. }) => Scope::Help,
+            Some(Layer::Table { .. }) => Scope::Table,
             Some(Layer::Palette(_)) => Scope::Palette,
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,

@@ -11,15 +11,15 @@ use jiff::Timestamp;
 
 use super::accepted::ACCEPTED;
 use crate::console::table::ListState;
-use crate::console::task::{Planned, Tried};
+use crate::console::task::{Planned, PlannedObject, Tried};
+use trueup_checks::Relations;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{Action, Chosen, Plan, Reason, Undo, Verb};
 
 pub struct PlanSheet {
     pub plan: Plan,
     pub left_out: Vec<String>,
-    /// When the object of an action was created, where it is known.
-    created: BTreeMap<String, Timestamp>,
+    objects: BTreeMap<String, PlannedObject>,
     included: BTreeSet<String>,
     /// The selection the plan was opened with.
     proposed: BTreeSet<String>,
@@ -112,7 +112,7 @@ struct Outcome {
 
 impl PlanSheet {
     pub fn new(planned: Planned) -> Self {
-        let Planned { plan, left_out, created } = planned;
+        let Planned { plan, left_out, objects } = planned;
         let free = |action: &&Action| action.selected && action.blocked_by.is_empty() && is_proposed(action);
         let included: BTreeSet<String> = plan.actions.iter().filter(free).map(|action| action.id.clone()).collect();
         let turns = plan.steps();
@@ -128,7 +128,7 @@ impl PlanSheet {
         let mut sheet = Self {
             plan,
             left_out,
-            created,
+            objects,
             proposed: included.clone(),
             included,
             action_places,
@@ -149,7 +149,12 @@ impl PlanSheet {
 
     /// When the object of an action was created, where it is known.
     pub fn created(&self, id: &str) -> Option<Timestamp> {
-        self.created.get(id).copied()
+        self.objects.get(id)?.created
+    }
+
+    /// What refers to the object of an action, where its check says so.
+    pub fn relations(&self, id: &str) -> Option<&Relations> {
+        Some(&self.objects.get(id)?.relations)
     }
 
     /// Whether ticks or results of dry runs would be lost with the plan.

@@ -46,6 +46,8 @@ pub enum SortValue {
         /// Index of the group; rows without one come after those with one.
         group: u32,
         row: GroupRow,
+        /// The place in the order of the group, where it has one.
+        step: u32,
         own: u8,
         until: Timestamp,
     },
@@ -141,12 +143,12 @@ pub(super) fn sort_value(
     column: CheckColumn,
     (id, held): (&Arc<SubjectId>, &CurrentJudgement),
     class: RiskClass,
-    is_tree: bool,
+    is_nested: bool,
     grouped: Option<&Grouped>,
     findings: &Findings,
 ) -> SortValue {
     match column {
-        CheckColumn::State if is_tree => {
+        CheckColumn::State if is_nested => {
             let mut path = ancestors(id, findings);
             path.reverse();
             path.push(id.clone());
@@ -161,7 +163,9 @@ pub(super) fn sort_value(
             };
             let is_head = grouped.is_some_and(|grouped| grouped.is_head(id));
             let row = if is_head { GroupRow::Heading } else { GroupRow::Finding };
-            SortValue::Rank { block, group, row, own, until: soonest_end(&held.cells) }
+            let step = held.outline.as_ref().and_then(|outline| outline.step).filter(|_| place.is_some());
+            let step = step.unwrap_or(u32::MAX);
+            SortValue::Rank { block, group, row, step, own, until: soonest_end(&held.cells) }
         }
         CheckColumn::Name => SortValue::Text(listed_name(id).into()),
         CheckColumn::Kind => SortValue::Text(short_kind(id.kind).into()),

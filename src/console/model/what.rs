@@ -152,6 +152,7 @@ mod tests {
                 effect: "orphans",
                 reason: cause.into(),
                 written: None,
+                form: trueup_checks::CauseForm::Effect,
             });
             let outline = Some(Arc::new(Outline::of("it is wrong; repair it").with_cause(cause)));
             let held = CurrentJudgement { began, outline, ..CurrentJudgement::new(judgement, at(0)) };

@@ -83,7 +83,7 @@ impl Session {
         let plan = Planned {
             plan: fixtures::plan(fixtures::actions()),
             left_out: vec!["one thing".to_owned()],
-            created: fixtures::created(),
+            objects: fixtures::objects(),
         };
         self.reply(TaskReply::Planned { ask, plan: Ok(Box::new(plan)) });
     }

@@ -158,7 +158,7 @@ fn replies_to_replaced_requests_are_dropped() {
         let plan = fixtures::plan(fixtures::actions());
         TaskReply::Planned {
             ask,
-            plan: Ok(Box::new(Planned { plan, left_out: Vec::new(), created: Default::default() })),
+            plan: Ok(Box::new(Planned { plan, left_out: Vec::new(), objects: Default::default() })),
         }
     };
     stage.reply(plan(RequestId(awaited.0 - 1)));
@@ -510,12 +510,14 @@ fn the_table_of_the_fleet_marks_what_differs_from_most_and_closes() {
             ),
             row("ocp-paris", Vec::new(), "? Authentication: forbidden", RowKnowledge::NotKnown),
         ],
+        question: None,
+        note: String::new(),
     };
     stage.reply(TaskReply::FleetTable { ask, table: Some(table) });
     for (width, height) in [(80, 24), (120, 40)] {
         let screen = stage.draw(width, height);
-        assert!(screen.contains("≠ ocp-oslo") && screen.contains("≠ https://oslo.example"), "{screen}");
-        assert!(screen.contains("  ocp-berlin") && screen.contains("? Authentication: forbidden"), "{screen}");
+        assert!(screen.contains("≠  ocp-oslo") && screen.contains("≠ https://oslo.example"), "{screen}");
+        assert!(screen.contains("ocp-berlin") && screen.contains("? Authentication: forbidden"), "{screen}");
     }
     assert!(stage.keys("esc").model.layer.is_none());
     stage.keys("M");

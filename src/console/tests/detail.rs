@@ -5,6 +5,7 @@ use crate::console::model::{DiffMode, Loaded, ObjectTab, Pane, ScreenId};
 use crate::console::task::{OperatorLog, TaskReply};
 use crate::console::testing::TestConsole;
 use crate::console::theme::GlyphSet;
+use trueup_core::world::Writer;
 
 /// The detail of an orphan has the focus.
 fn opened() -> TestConsole {
@@ -138,4 +139,19 @@ fn nothing_typed_into_a_token_field_is_on_the_screen() {
 fn references_and_the_log_on_every_size() {
     let mut stage = referenced();
     insta::assert_snapshot!("references", stage.draw_all());
+}
+
+#[test]
+fn a_broken_relation_says_since_when_and_who_broke_it() {
+    let mut stage = opened();
+    stage.keys("o");
+    let Loaded::Asked(ask) = stage.model.object.as_ref().unwrap().references else { panic!("it is asked for") };
+    let mut sheet = fixtures::references(stage.model.object.as_ref().unwrap().subject.as_ref().unwrap());
+    let at = crate::console::testing::ago(60);
+    sheet.relations.links[0].written = Some(Writer::new("hypershift-cli".into(), Some(at)));
+    sheet.relations.unread = vec!["APIServer".to_owned()];
+    stage.reply(TaskReply::References { ask, sheet: Ok(Box::new(sheet)) });
+    let text = stage.draw(160, 45);
+    assert!(text.contains("does not name it since 09:59:00 (hypershift-cli)"), "{text}");
+    assert!(text.contains("? APIServer not read"), "{text}");
 }

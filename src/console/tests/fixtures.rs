@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use crate::console::model::{SavedView, Zone};
 use crate::console::settings::ModelSettings;
-use crate::console::task::{FieldManager, ObjectMetadata, ObjectSheet, ReferenceSheet, Start, SubjectDetail};
+use crate::console::task::{
+    FieldManager, ObjectMetadata, ObjectSheet, PlannedObject, ReferenceSheet, Start, SubjectDetail,
+};
 use crate::console::testing::{after, ago};
 use trueup_checks::judgements::{Began, CurrentJudgement};
 use trueup_checks::{
@@ -386,11 +388,14 @@ pub fn teardown() -> Vec<Action> {
     ]
 }
 
-/// Ages of the objects of some actions.
-pub fn created() -> BTreeMap<String, jiff::Timestamp> {
+/// What is known of the objects of some actions: their ages, and that nothing uses them.
+pub fn objects() -> BTreeMap<String, PlannedObject> {
     let days = |days: i64| ago(days * 86_400);
+    let searched = vec!["Authentication".to_owned(), "OAuth".to_owned()];
+    let relations = Relations { searched, ..Relations::default() };
+    let object = |at| PlannedObject { created: Some(at), relations: relations.clone() };
     [("a1", days(200)), ("a01", days(200)), ("a2", days(9)), ("a4", ago(7_200))]
-        .map(|(id, at)| (id.to_owned(), at))
+        .map(|(id, at)| (id.to_owned(), object(at)))
         .into()
 }
 
@@ -503,7 +508,7 @@ fn target(name: &str) -> ObjectRef {
 }
 
 fn entry(digit: char, approved: i64, finished: Option<i64>, ends: Vec<(Option<Verb>, ActionStanding)>) -> Entry {
-    let clusters = vec![ApprovedCluster { name: "guest-payments".to_owned(), identity: identity() }];
+    let clusters = vec![ApprovedCluster::new("guest-payments", identity())];
     let approval = Approval {
         who: "ann".to_owned(),
         host: "desk".to_owned(),
@@ -602,6 +607,7 @@ pub fn references(subject: &SubjectId) -> ReferenceSheet {
         to: to.clone(),
         standing,
         note: note.to_owned(),
+        written: None,
     };
     ReferenceSheet {
         relations: Relations {
@@ -611,6 +617,7 @@ pub fn references(subject: &SubjectId) -> ReferenceSheet {
             ],
             used_by: vec![RelatedObject::new("guest-payments", "OAuth", None, "cluster")],
             searched: vec!["Proxy".to_owned(), "Image".to_owned()],
+            unread: Vec::new(),
         },
         metadata: Some(Ok(ObjectMetadata {
             owners: Vec::new(),

@@ -13,10 +13,6 @@ const REFUSALS: [&str; 5] = ["there is n", "this ", "no ", "nothing to ", "nothi
 
 /// Presses a key of the hint line. Returns a line when nothing happens, or when the key is refused.
 fn press(stage: &mut TestConsole, action: Action, place: &str) -> Option<String> {
-    // At the first row there is no row above, and the last page goes no further.
-    if matches!(action, Action::Up | Action::Down) {
-        return None;
-    }
     // A wrong word stays wrong.
     if matches!(&stage.model.layer, Some(Layer::Approval(approval)) if approval.wrong.is_some()) {
         return None;
@@ -43,8 +39,9 @@ fn every_hinted_key_of_every_screen_and_layer_has_an_effect() {
             for (state, mut stage) in states {
                 stage.draw(200, 60);
                 let hints = match &stage.model.layer {
-                    // A prompt names its keys itself.
-                    Some(Layer::Prompt(_)) => vec![Action::Back],
+                    // A prompt names its keys itself. What is typed wrong stays until it is corrected.
+                    Some(Layer::Prompt(prompt)) if prompt.problem.is_some() => vec![Action::Back],
+                    Some(Layer::Prompt(_)) => vec![Action::Back, Action::Open],
                     Some(_) | None => stage.hints(),
                 };
                 let Some(action) = hints.get(place) else { continue };

@@ -72,7 +72,7 @@ fn add_data(stage: &mut TestConsole) {
     stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
     if let Some(ask) = stage.model.planning {
         let plan = fixtures::plan(fixtures::actions());
-        let planned = crate::console::task::Planned { plan, left_out: Vec::new(), created: Default::default() };
+        let planned = crate::console::task::Planned { plan, left_out: Vec::new(), objects: Default::default() };
         stage.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
     }
 }

@@ -221,7 +221,13 @@ fn of_one_cause() -> TestConsole {
     let key = Key::new(Some("clusters"), "guest-checkout");
     let cluster = ClusterName::new("mgmt-eu");
     let object = CauseObject { check: fixtures::COPIES, cluster, kind: "HostedCluster", key };
-    let cause = Cause { object, effect: "orphans", reason: "provider ext-auth removed".into(), written: None };
+    let cause = Cause {
+        object,
+        effect: "orphans",
+        reason: "provider ext-auth removed".into(),
+        written: None,
+        form: trueup_checks::CauseForm::Effect,
+    };
     let outline = Some(Arc::new(Outline::default().with_cause(Some(cause))));
     let row = |name: &&str| {
         let id = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", name);
@@ -341,5 +347,31 @@ fn different_rows_never_look_alike() {
         distinct.sort_unstable();
         distinct.dedup();
         assert!(distinct.len() >= 4 && distinct.len() + 1 >= lines.len(), "{screen}");
+    }
+}
+
+#[test]
+fn rows_of_one_name_are_told_apart_where_kind_and_namespace_have_no_column() {
+    let mut stage = configs();
+    let held = || Some(fixtures::held(State::Extra, "orphan-certain", 60));
+    let id = |kind: &'static str, namespace: &str| {
+        let long = "twin-of-a-name-that-leaves-no-space-for-columns-beside-it";
+        let id = fixtures::subject(fixtures::COPIES, "guest-payments", kind, long);
+        trueup_core::engine::SubjectId { namespace: Some(namespace.to_owned()), ..id }
+    };
+    stage.data(Update::of([
+        (id("Secret", "openshift-config"), held()),
+        (id("ConfigMap", "openshift-config"), held()),
+        (id("ConfigMap", "openshift-console"), held()),
+    ]));
+    stage.keys("/twin enter");
+    for (width, height) in [(80, 24), (120, 40)] {
+        let screen = stage.draw(width, height);
+        let rows: Vec<&str> =
+            screen.lines().filter(|line| line.contains("orphan-certain") || line.contains("twin-")).collect();
+        let texts: Vec<String> = rows.iter().map(|row| row.replace('▸', " ")).collect();
+        for (place, text) in texts.iter().enumerate() {
+            assert!(!texts[..place].contains(text), "two rows look alike: {screen}");
+        }
     }
 }

@@ -5,11 +5,14 @@ use std::time::Duration;
 use super::fixtures;
 use crate::console::effect::TerminalRequest;
 use crate::console::model::{Entered, Layer, PromptWhat, RunState, ScreenId};
-use crate::console::task::{Planned, ReadOnly, Stage, TaskReply, Tried};
+use crate::console::task::{Planned, PlannedObject, ReadOnly, Stage, TaskReply, Tried};
 use crate::console::testing::{TestConsole, ago};
+use trueup_checks::{RelatedObject, Relations};
 use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{Action, Plan, Reason, Tier, Undo};
+use trueup_core::world::{ClusterName, Gap, GapCause, Link, RiskClass};
+use trueup_fleet::live::Update;
 
 const GUARD: Duration = Duration::from_millis(300);
 
@@ -164,14 +167,14 @@ fn a_wrong_word_is_quoted_beside_the_expected_one() {
 #[test]
 fn an_approval_names_verb_class_age_reason_and_undo() {
     let cases = [
-        (vec![fixtures::label("a4")], "Update 1 object in mgmt-eu · prod", "T1", "Undo: trueup undo"),
+        (vec![fixtures::label("a4")], "Update 1 object in mgmt-eu · ▌prod", "T1", "Undo: trueup undo"),
         (
             fixtures::deletes("guest-payments", 2, Tier::T3),
-            "Delete 2 objects in guest-payments · prod",
+            "Delete 2 objects in guest-payments · ▌prod",
             "T3",
             "(sealed backup; new uid and creation time)",
         ),
-        (fixtures::teardown(), "Delete 3 objects in mgmt-eu · prod · NO UNDO", "T4", "Cannot be undone."),
+        (fixtures::teardown(), "Delete 3 objects in mgmt-eu · ▌prod · NO UNDO", "T4", "Cannot be undone."),
     ];
     for (actions, title, tier, undo) in cases {
         let mut stage = asked(actions);
@@ -284,7 +287,7 @@ fn journey_plan_dry_run_apply_and_undo_over_two_clusters() {
     assert_eq!(stage.keys("u").take_tasks(), [format!("undo {newest}")]);
     let restore = fixtures::actions().into_iter().filter(|action| action.id == "a6").collect();
     let ask = stage.model.planning.unwrap();
-    let planned = Planned { plan: fixtures::plan(restore), left_out: Vec::new(), created: Default::default() };
+    let planned = Planned { plan: fixtures::plan(restore), left_out: Vec::new(), objects: Default::default() };
     stage.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
     assert!(stage.keys("a").later(GUARD).draw(120, 40).contains("Create 1 object in mgmt-eu"));
     assert_eq!(stage.keys("enter").take_tasks(), ["apply a6", "read history"]);
@@ -316,4 +319,72 @@ fn journey_a_teardown_is_planned_approved_and_applied_in_its_order() {
     let screen = stage.draw(120, 40);
     in_order(&screen, "run");
     assert!(screen.contains("waits for load-balancer"), "{screen}");
+}
+
+/// A plan of one delete whose references are known so far.
+fn asked_with(relations: Relations) -> TestConsole {
+    let mut stage = TestConsole::full();
+    let plan = fixtures::plan(vec![fixtures::action("a1", "guest-payments", "Secret", "ext-auth-client-old")]);
+    let ask = stage.keys("1 r").model.planning.unwrap_or_default();
+    let object = PlannedObject { created: None, relations };
+    let planned = Planned { plan, left_out: Vec::new(), objects: [("a1".to_owned(), object)].into() };
+    stage.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
+    stage.keys("a").later(GUARD).forget();
+    stage
+}
+
+#[test]
+fn a_delete_whose_references_are_not_known_cannot_be_approved() {
+    let unread =
+        Relations { searched: vec!["Proxy".to_owned()], unread: vec!["OAuth".to_owned()], ..Relations::default() };
+    let mut stage = asked_with(unread);
+    let screen = stage.draw(120, 40);
+    for expected in ["used by: ?", "Cannot check references of Secret", "OAuth not read", "then R: plan again"] {
+        assert!(screen.contains(expected), "{expected}: {screen}");
+    }
+    stage.letters("guest-payments");
+    stage.keys("enter");
+    assert!(stage.take_tasks().is_empty() && stage.model.layer.is_some(), "nothing was approved");
+    let searched = vec!["Proxy".to_owned(), "OAuth".to_owned()];
+    let mut stage = asked_with(Relations { searched, ..Relations::default() });
+    assert!(stage.draw(120, 40).contains("used by: nothing"));
+    stage.letters("guest-payments");
+    stage.keys("enter");
+    assert!(!stage.take_tasks().is_empty(), "what is known to be unused can be deleted");
+}
+
+#[test]
+fn references_of_a_cluster_without_a_connection_are_not_known() {
+    let searched = vec!["Proxy".to_owned()];
+    let mut stage = asked_with(Relations { searched, ..Relations::default() });
+    let gap = Gap::new(GapCause::Unreachable, "connection refused");
+    let lost = fixtures::cluster("guest-payments", RiskClass::Prod, Link::Degraded { gap, retry_at: ago(-300) });
+    let name = ClusterName::new("guest-payments");
+    stage.data(Update { clusters: [(name, Some(lost))].into(), ..Update::default() });
+    let screen = stage.draw(120, 40);
+    assert!(screen.contains("used by: ?") && screen.contains("connection refused"), "{screen}");
+    stage.letters("guest-payments");
+    stage.keys("enter");
+    assert!(stage.model.layer.is_some() && stage.model.activity.run.is_none());
+}
+
+#[test]
+fn tab_lists_what_uses_an_object_below_it() {
+    let user = |name: &str| RelatedObject::new("mgmt-eu", "HostedCluster", Some("clusters"), name);
+    let mut stage = asked_with(Relations { used_by: vec![user("a"), user("b")], ..Relations::default() });
+    let screen = stage.draw(120, 40);
+    let listed = "used by HostedCluster clusters/b (mgmt-eu)";
+    assert!(screen.contains("used by: 2") && !screen.contains(listed), "{screen}");
+    let screen = stage.keys("tab").draw(120, 40);
+    assert!(screen.contains("used by HostedCluster clusters/a (mgmt-eu)") && screen.contains(listed), "{screen}");
+    assert!(!stage.keys("tab").draw(120, 40).contains(listed));
+}
+
+#[test]
+fn plan_and_approval_mark_the_class_of_prod() {
+    let mut stage = planned(fixtures::actions());
+    assert!(stage.draw(160, 45).contains("▌prod"), "{}", stage.draw(160, 45));
+    let mut stage = asked(fixtures::deletes("guest-payments", 1, Tier::T3));
+    let screen = stage.draw(120, 40);
+    assert!(screen.contains("in guest-payments · ▌prod"), "{screen}");
 }

@@ -157,3 +157,15 @@ fn an_undone_entry_is_not_undone_again() {
     assert_eq!(stage.keys("G u").take_tasks(), [""; 0]);
     assert_eq!(stage.toasts(), ["Already undone by 55555555"]);
 }
+
+#[test]
+fn the_journal_says_who_approved_and_what_was_typed() {
+    let mut entries = fixtures::journal();
+    let cluster = &mut entries.last_mut().unwrap().approvals[0].clusters[0];
+    cluster.typed = Some("guest-payments".to_owned());
+    let mut stage = journal(entries);
+    stage.keys("enter");
+    let screen = stage.draw(160, 45);
+    let expected = r#"by ann@desk (typed) for guest-payments, typed "guest-payments""#;
+    assert!(screen.contains(expected), "{screen}");
+}

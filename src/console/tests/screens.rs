@@ -248,7 +248,7 @@ fn plan() -> States {
                 let plan = fixtures::plan(fixtures::actions());
                 stage.reply(TaskReply::Planned {
                     ask,
-                    plan: Ok(Box::new(crate::console::task::Planned { plan, left_out, created: Default::default() })),
+                    plan: Ok(Box::new(crate::console::task::Planned { plan, left_out, objects: Default::default() })),
                 });
             }),
         ),

@@ -7,7 +7,7 @@ use super::fixtures;
 use super::screens::States;
 use crate::console::keymap::Keymap;
 use crate::console::model::{Compared, ScreenId};
-use crate::console::task::TaskReply;
+use crate::console::task::{ReadOnly, TaskReply};
 use crate::console::testing::{TestConsole, ago};
 use trueup_core::engine::State;
 use trueup_core::world::{ClusterName, Gap, GapCause, Link, RiskClass};
@@ -185,4 +185,21 @@ fn an_acceptance_that_arrives_at_a_past_moment_returns_to_live() {
     console.keys("[ [ [").reply(TaskReply::Acceptances { rules: Vec::new() });
     assert!(console.model.timeline.past.is_none());
     assert_eq!(shown(&console).0, live);
+}
+
+#[test]
+fn evidence_at_a_past_moment_is_named_as_what_it_is() {
+    let mut console = with_changes();
+    console.keys("1 j").explained();
+    let live = console.draw(160, 45);
+    assert!(!live.contains("details are of now") && live.contains("r: plan it"), "{live}");
+    console.keys("[ [").explained();
+    let past = console.draw(160, 45);
+    assert!(past.contains("PAST 10:03:00") && past.contains("details are of now"), "{past}");
+    assert!(!past.contains("r: plan it"), "nothing is planned at a past moment: {past}");
+    let read_only = Some(ReadOnly::Replay { age_seconds: 60 });
+    let mut console = TestConsole::full_with(|start| start.read_only = read_only);
+    changed(&mut console, "fresh-copy", Some((State::Stale, "pending")));
+    let replayed = console.keys("1 [").draw(160, 45);
+    assert!(replayed.contains("details as recorded last"), "{replayed}");
 }

@@ -51,7 +51,7 @@ fn each_of_the_six_steps_ends_when_its_key_is_pressed() {
         }
     }
     let ask = console.model.planning.expect("a plan was asked for");
-    let plan = Planned { plan: fixtures::plan(fixtures::actions()), left_out: Vec::new(), created: Default::default() };
+    let plan = Planned { plan: fixtures::plan(fixtures::actions()), left_out: Vec::new(), objects: Default::default() };
     console.reply(TaskReply::Planned { ask, plan: Ok(Box::new(plan)) });
     console.keys("a").later(GUARD);
     console.keys("esc");

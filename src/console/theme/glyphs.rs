@@ -4,6 +4,8 @@
 //! not depend on the set. [`Glyphs::ellipsis`], [`Glyphs::arrow`], [`Glyphs::prod`] and the signs of
 //! groups are texts and may differ.
 
+use std::borrow::Cow;
+
 use ratatui::symbols::border;
 
 use trueup_core::engine::{LinkState, State};
@@ -183,6 +185,14 @@ impl Glyphs {
         match class {
             RiskClass::Dev | RiskClass::Stage => class.as_str(),
             RiskClass::Prod => self.prod,
+        }
+    }
+
+    /// The same in a column, where the words begin below each other.
+    pub fn class_in_column(&self, class: RiskClass) -> Cow<'static, str> {
+        match class {
+            RiskClass::Prod => Cow::Borrowed(self.prod),
+            RiskClass::Dev | RiskClass::Stage => Cow::Owned(format!(" {}", class.as_str())),
         }
     }
 

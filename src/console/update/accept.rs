@@ -48,9 +48,11 @@ fn next(model: &mut Model, what: &PromptWhat, text: String) -> Result<Effects, S
             let (subject, reason) = (subject.clone(), reason.clone());
             Ok(Effects::redraw().with(Task::Accept { subject, reason, until }))
         }
-        PromptWhat::Filter | PromptWhat::Form { .. } | PromptWhat::SaveView | PromptWhat::Quit => {
-            Ok(Effects::default())
-        }
+        PromptWhat::Filter
+        | PromptWhat::Form { .. }
+        | PromptWhat::Table(_)
+        | PromptWhat::SaveView
+        | PromptWhat::Quit => Ok(Effects::default()),
     }
 }
 

@@ -89,7 +89,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::SearchNext => finder::step(model, 1),
         Action::SearchPrevious => finder::step(model, -1),
         Action::ClearFilter => layers::filter(model, ""),
-        Action::Complete => Effects::default(),
+        Action::Complete | Action::Users => Effects::default(),
         Action::Sort => lists::open_sort(model),
         Action::SortReverse => lists::reverse(model),
         Action::ShowMatches => lists::toggle_matches(model),

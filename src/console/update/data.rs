@@ -425,7 +425,13 @@ mod tests {
         linked(&mut model, live, &["x", "y"], State::Match);
         let (cluster, key) = (ClusterName::new("mgmt"), Key::new(None, "checkout"));
         let object = CauseObject { check: CHECK, cluster: cluster.clone(), kind: "HostedCluster", key: key.clone() };
-        let cause = Cause { object, effect: "orphans", reason: "".into(), written: None };
+        let cause = Cause {
+            object,
+            effect: "orphans",
+            reason: "".into(),
+            written: None,
+            form: trueup_checks::CauseForm::Effect,
+        };
         let outline = Some(Arc::new(Outline::default().with_cause(Some(cause))));
         let orphan = CurrentJudgement { outline, ..held(State::Extra) };
         let mut update = Update::of(["x", "y"].map(|name| (subject(name), Some(orphan.clone()))));

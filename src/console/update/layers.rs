@@ -35,6 +35,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Stop => repair::stop(model),
         Action::Open => enter(model),
         Action::Complete => complete(model),
+        Action::Users => repair::show_users(model),
+        Action::Question => palette::prompt_table(model),
         Action::Mark => tick(model),
         Action::Up => step(model, -1),
         Action::Down => step(model, 1),
@@ -259,6 +261,7 @@ fn enter_prompt(model: &mut Model) -> Effects {
         PromptWhat::SaveView => lists::save_view(model, text),
         PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } => accept::enter(model, prompt),
         PromptWhat::Form { subject, form } => palette::run_form(model, subject, form, text),
+        PromptWhat::Table(check) => palette::ask_table(model, check, Some(text)),
         PromptWhat::Quit if text == "stop" => {
             let mut effects = repair::stop(model);
             model.leaving = true;
@@ -296,8 +299,8 @@ fn step(model: &mut Model, by: isize) -> Effects {
     let (help_last, table_last) = (view::help_last(model), view::table_last(model));
     let fits = view::approval_fits(model);
     match &mut model.layer {
-        Some(Layer::Help { scroll }) => *scroll = scroll.saturating_add_signed(by).min(help_last),
-        Some(Layer::Table { scroll, .. }) => *scroll = scroll.saturating_add_signed(by).min(table_last),
+        Some(Layer::Help { scroll }) => *scroll = moved(*scroll, by, help_last),
+        Some(Layer::Table { scroll, .. }) => *scroll = moved(*scroll, by, table_last),
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
             picker.step(by);
             palette::preview(model);
@@ -306,4 +309,9 @@ fn step(model: &mut Model, by: isize) -> Effects {
         Some(Layer::Prompt(_) | Layer::Plugin(_) | Layer::Confirm(_) | Layer::Wall) | None => {}
     }
     Effects::redraw()
+}
+
+/// A scroll position after a step. On a screen that has grown, the last position is before the one that was.
+fn moved(scroll: usize, by: isize, last: usize) -> usize {
+    scroll.min(last).saturating_add_signed(by).min(last)
 }

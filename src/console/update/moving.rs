@@ -160,6 +160,8 @@ fn scroll_of(model: &mut Model) -> &mut usize {
 }
 
 fn scroll(model: &mut Model, by: isize) -> Effects {
+    // On a screen that has grown, the last position is before the one that was.
+    clamp_scroll(model);
     let scroll = scroll_of(model);
     *scroll = scroll.saturating_add_signed(by);
     clamp_scroll(model)

@@ -14,7 +14,7 @@ use crate::console::model::{
 };
 use crate::console::task::{RequestId, Task};
 use trueup_checks::FleetTable;
-use trueup_core::engine::SubjectId;
+use trueup_core::engine::{CheckName, SubjectId};
 use trueup_core::world::ClusterName;
 
 /// Opens the list of all actions and screens.
@@ -93,9 +93,22 @@ pub fn open_forms(model: &mut Model) -> Effects {
 /// Asks the check on the screen for its table of the fleet.
 pub fn open_table(model: &mut Model) -> Effects {
     let Some(name) = model.check().map(|check| check.name) else { return Effects::default() };
+    ask_table(model, name, None)
+}
+
+/// Asks a check for its table of the fleet, and where it takes a question, with what was typed.
+pub fn ask_table(model: &mut Model, check: CheckName, typed: Option<String>) -> Effects {
     let ask = model.next_request();
-    model.layer = Some(Layer::Table { ask, table: None, scroll: 0 });
-    Effects::redraw().with(Task::FleetTable { ask, check: name })
+    model.layer = Some(Layer::Table { ask, check, table: None, scroll: 0 });
+    Effects::redraw().with(Task::FleetTable { ask, check, typed })
+}
+
+/// Opens the prompt for what the open table can be asked about.
+pub fn prompt_table(model: &mut Model) -> Effects {
+    let Some(Layer::Table { check, table: Some(table), .. }) = &model.layer else { return Effects::default() };
+    let Some(question) = table.question else { return Effects::default() };
+    let prompt = Prompt::new(PromptWhat::Table(*check), question, "");
+    show(model, Layer::Prompt(prompt))
 }
 
 /// Shows the table, unless its layer was closed meanwhile.

@@ -6,7 +6,7 @@ use super::act::{self, cluster_here, go, open_object, say};
 use super::lists::{self, Marked};
 use crate::console::effect::Effects;
 use crate::console::keymap::Action;
-use crate::console::model::{Approval, Confirm, Entered, Layer, Model, Run, ScreenId, UndoOffer, Upper};
+use crate::console::model::{Approval, Confirm, Entered, Layer, Model, Run, ScreenId, UndoOffer, Upper, UserList};
 use crate::console::task::{PlanTarget, SavedFile, Task, TypedApproval};
 use crate::console::view;
 use trueup_core::engine::{Answers, Chosen, SubjectId, questions, short_id};
@@ -208,7 +208,15 @@ fn replan(model: &Model, message: &str) -> String {
 
 /// Submits the confirmation, and applies after the last one.
 pub fn answer(model: &mut Model) -> Effects {
+    let gap = match &model.layer {
+        Some(Layer::Approval(approval)) => model.unknown_users(approval),
+        Some(_) | None => None,
+    };
     let Some(Layer::Approval(approval)) = &mut model.layer else { return Effects::default() };
+    // The dialog says why.
+    if gap.is_some() {
+        return Effects::redraw();
+    }
     match approval.enter(model.now) {
         Entered::Stays => Effects::redraw(),
         Entered::Next => {
@@ -220,6 +228,18 @@ pub fn answer(model: &mut Model) -> Effects {
             apply(model, answers)
         }
     }
+}
+
+/// Lists what uses each object below it, or counts it again.
+pub fn show_users(model: &mut Model) -> Effects {
+    if let Some(Layer::Approval(approval)) = &mut model.layer {
+        approval.users = match approval.users {
+            UserList::Counted => UserList::Listed,
+            UserList::Listed => UserList::Counted,
+        };
+        see_approval(model);
+    }
+    Effects::redraw()
 }
 
 /// Records which lines of the approval are visible.

@@ -20,9 +20,12 @@ use crate::console::theme::Role;
 use trueup_core::engine::executor::{ActionResult, Halt};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{State, Verb, short_id};
+use trueup_core::world::RiskClass;
 
 /// Width of the progress bar.
 const BAR: usize = 12;
+/// Width of a class with its mark.
+const CLASS: usize = 6;
 /// Width from which the rows have a class.
 const CLASS_FROM: u16 = 100;
 /// Width of a row's state: its glyph and the longest word.
@@ -121,8 +124,8 @@ impl Widths {
         let widest = |text: fn(&RunRow) -> &str, most: usize| {
             run.rows.iter().map(|row| text(row).width().min(most)).max().unwrap_or(0)
         };
-        let class = if area >= CLASS_FROM { widest(|row| row.class.as_str(), 8) } else { 0 };
-        let (verb, cluster) = (widest(|row| row.verb.as_str(), 10), widest(|row| &row.cluster, 24));
+        let class = if area >= CLASS_FROM { CLASS } else { 0 };
+        let (verb, cluster) = (widest(|row| row.verb.as_str(), 10), widest(|row| &row.cluster, 24) + 1);
         let class_space = if class > 0 { class + 2 } else { 0 };
         let beside = STATE + verb + cluster + class_space + 2 * GAPS;
         let what = widest(|row| &row.what, WHAT_MAX).min(usize::from(area).saturating_sub(beside)).max(WHAT_MIN);
@@ -188,15 +191,24 @@ fn run_right(model: &Model, run: &Run, painter: &mut Painter<'_>) -> Line {
     }
 }
 
+/// The cluster, with the mark of its class where there is no column for the word.
+fn cluster_text(row: &RunRow, widths: Widths, painter: &Painter<'_>) -> String {
+    match (widths.class, row.class) {
+        (0, RiskClass::Prod) => format!("{}{}", painter.glyphs().prod_mark, row.cluster),
+        (0, RiskClass::Stage | RiskClass::Dev) => format!(" {}", row.cluster),
+        (_, _) => row.cluster.clone(),
+    }
+}
+
 fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usize, painter: &Painter<'_>) -> Vec<Line> {
     let (sign, word, role) = state_words(run, row, painter);
     let sign_and_word = format!("{sign} {word}");
     let mut line = Line::of(padded(&sign_and_word, STATE), role)
         .and(padded(row.verb.as_str(), widths.verb), Role::Muted)
         .and(padded(&painter.shortened_name(&row.what, widths.what), widths.what), Role::Text)
-        .and(padded(&row.cluster, widths.cluster), Role::Muted);
+        .and(padded(&cluster_text(row, widths, painter), widths.cluster), Role::Muted);
     if widths.class > 0 {
-        line = line.and(padded(row.class.as_str(), widths.class), Role::from(row.class));
+        line = line.and(padded(&painter.glyphs().class_in_column(row.class), widths.class), Role::from(row.class));
     }
     let times = times(model, row);
     // A partial time is not shown.

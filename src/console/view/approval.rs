@@ -10,10 +10,11 @@ use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
 use crate::console::layout::DIALOG_MIN;
-use crate::console::model::{Approval, Fits, Layer, Model, is_teardown};
+use crate::console::model::{Approval, Fits, Layer, Model, UserList, Users, is_teardown};
 use crate::console::table::list_age;
 use crate::console::terminal::Cursor;
 use crate::console::theme::{GlyphSet, Glyphs, Role};
+use trueup_checks::RelatedObject;
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{
     Action, Asks, Reason, Tier, Undo, Verb, consequences, reclaimable_days, short_id, source_line,
@@ -43,7 +44,11 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     let Fits { lines: shown, total } = fits(model);
     let mut below = undo_lines(&actions(model, approval), &plan.plan.id, width);
     let class = class_of(model, &question.cluster);
-    below.extend(prompt(approval, &model.key(keymap::Action::Open), width));
+    let gap = model.unknown_users(approval);
+    below.extend(match &gap {
+        None => prompt(approval, &model.key(keymap::Action::Open), width),
+        Some(why) => wrapped(&refusal(model, why), width, 0, Role::Error),
+    });
     let height = u16::try_from(shown + below.len()).unwrap_or(area.height) + 6;
     let place = centered(area, outer_width(area), height);
     painter.dialog(place);
@@ -66,7 +71,7 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
         y += 1;
     }
     // Without a word to type there is no text field.
-    if approval.takes_text() {
+    if approval.takes_text() && gap.is_none() {
         let x = painter.text(inside.x, y, inside.width, "> ", Role::Accent);
         let x = painter.text(x, y, inside.right().saturating_sub(x), &approval.typed, Role::Accent);
         painter.cursor = Cursor::At(Position { x: x.min(inside.right().saturating_sub(1)), y });
@@ -108,7 +113,7 @@ fn title(model: &Model, approval: &Approval, class: RiskClass) -> Line {
         .and(" in ", Role::Text)
         .and(approval.question().cluster.as_str(), Role::Accent)
         .and(between.as_str(), Role::Muted)
-        .and(class.as_str(), Role::from(class));
+        .and(Glyphs::of(model.signs).class(class), Role::from(class));
     match actions.iter().any(|action| action.undo == Undo::None) {
         true => line.and(between, Role::Muted).and("NO UNDO", Role::Error),
         false => line,
@@ -124,6 +129,13 @@ fn step(approval: &Approval) -> Line {
             Line::of(format!("cluster {} of {count}  ", approval.at + 1), Role::Muted).and(tier.plain(), Role::Muted)
         }
     }
+}
+
+/// Why nothing can be approved, and the keys that plan again.
+pub fn refusal(model: &Model, why: &str) -> String {
+    let (back, again) = (model.key(keymap::Action::Back), model.screen_key(keymap::Action::Refresh));
+    let sentence = format!("{}{}", why[..1].to_uppercase(), &why[1..]);
+    format!("{sentence}. {back}: back, then {again}: plan again")
 }
 
 /// Nouns for the actions' targets.
@@ -165,8 +177,22 @@ fn list_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
     };
     let actions = actions(model, approval);
     let kinds = actions.iter().map(|action| printable(&action.target.kind, charset).width()).max().unwrap_or(0);
-    let facts = |action: &Action| facts(model, action);
-    actions.into_iter().flat_map(|action| action_lines(action, &facts(action), kinds, width, charset)).collect()
+    let lines = |action: &Action| {
+        let mut lines = action_lines(action, &facts(model, action), kinds, width, charset);
+        if let (UserList::Listed, Users::Known(users)) = (approval.users, model.users_of(action)) {
+            let user = |one: &RelatedObject| format!("used by {} ({})", one.place(), one.cluster);
+            let texts = users.iter().map(|one| printable(&user(one), charset));
+            lines.extend(texts.flat_map(|text| below_name(&text, width, Role::Text)));
+        }
+        lines
+    };
+    actions.into_iter().flat_map(lines).collect()
+}
+
+/// A text below the name of an object.
+fn below_name(text: &str, width: usize, role: Role) -> Vec<Line> {
+    let parts = wrap(text, width.saturating_sub(VERB), 0).into_iter().filter(|part| !part.is_empty());
+    parts.map(|part| Line::of(" ".repeat(VERB), Role::Text).and(part, role)).collect()
 }
 
 /// Age of the object, and why nothing keeps it: `200d  used by: nothing`.
@@ -174,11 +200,11 @@ fn facts(model: &Model, action: &Action) -> String {
     let created = model.plan.as_ref().and_then(|plan| plan.created(&action.id));
     let age = created.map(|at| list_age(at, model.now));
     let reason = match action.reason {
-        Reason::NoReferrer => Some("used by: nothing"),
         Reason::NoOwner => Some("owner: none"),
         Reason::ClusterDeleted => Some("its cluster is being deleted"),
         Reason::SourceRemoved => Some("its source was removed"),
-        Reason::OidcAvailable
+        Reason::NoReferrer
+        | Reason::OidcAvailable
         | Reason::OidcNotWanted
         | Reason::Missing
         | Reason::Differs
@@ -189,7 +215,14 @@ fn facts(model: &Model, action: &Action) -> String {
         | Reason::Moved
         | Reason::TakeOver => None,
     };
-    [age.as_deref(), reason].into_iter().flatten().collect::<Vec<_>>().join("  ")
+    let users = match model.users_of(action) {
+        Users::NotKnown(_) => Some("used by: ?".to_owned()),
+        Users::Known([]) => action.is_delete().then(|| "used by: nothing".to_owned()),
+        Users::Known([one]) => Some(format!("used by: {} {}", one.kind, one.name)),
+        Users::Known(many) => Some(format!("used by: {}", many.len())),
+        Users::NotJudged => None,
+    };
+    [age.as_deref(), reason, users.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
 fn action_lines(action: &Action, facts: &str, kinds: usize, width: usize, charset: Charset) -> Vec<Line> {
@@ -217,9 +250,7 @@ fn action_lines(action: &Action, facts: &str, kinds: usize, width: usize, charse
     let set_off = consequences(action).map(|text| (text.to_owned(), Role::Text));
     let source = source_line(action).map(|text| (text, Role::Muted));
     for (text, role) in set_off.chain(source) {
-        let parts = wrap(&printable(&text, charset), width.saturating_sub(VERB), 0).into_iter();
-        let parts = parts.filter(|part| !part.is_empty());
-        lines.extend(parts.map(|part| Line::of(" ".repeat(VERB), Role::Text).and(part, role)));
+        lines.extend(below_name(&printable(&text, charset), width, role));
     }
     lines
 }

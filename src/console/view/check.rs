@@ -10,6 +10,7 @@ use ratatui::style::Style;
 use super::check_cells::{class_cell, class_mark, own_cell, state_cell, verdict};
 use super::check_columns::CheckColumns;
 use super::detail;
+use super::namesakes;
 use super::paint::{Painter, PaneFocus as Keys};
 use super::rows::{Row, table_look, with_margin};
 use super::states;
@@ -185,6 +186,8 @@ fn table(model: &Model, check: &CheckSheet, columns: &CheckColumns, area: Rect, 
 struct RowTexts<'m> {
     branch: String,
     name: Cow<'m, str>,
+    /// What tells the row from another of its name, where that has no column.
+    beside: String,
     namespace: Cow<'m, str>,
     cluster: Cow<'m, str>,
 }
@@ -204,10 +207,14 @@ fn row_texts<'m>(
     let name_of = |id: &'m SubjectId| if is_head(id) { Cow::Borrowed("") } else { listed_name(id) };
     let names: Vec<Cow<'m, str>> = visible.iter().map(|id| name_of(id)).collect();
     let width = columns.width(CheckColumn::Name).unwrap_or_default();
+    let beside = namesakes::told_apart(check, columns, visible);
     let asked: Vec<(&str, usize)> = names
         .iter()
-        .zip(&branches)
-        .map(|(name, branch)| (name.as_ref(), width.saturating_sub(display_width(branch, glyphs))))
+        .zip(branches.iter().zip(&beside))
+        .map(|(name, (branch, beside))| {
+            let taken = display_width(branch, glyphs) + display_width(beside, glyphs);
+            (name.as_ref(), width.saturating_sub(taken))
+        })
         .collect();
     let shown: Vec<String> = shorten(&asked, glyphs).into_iter().map(Cow::into_owned).collect();
     let column = |column: CheckColumn, of: fn(&'m SubjectId) -> &'m str, reserved: usize| {
@@ -223,8 +230,12 @@ fn row_texts<'m>(
     branches
         .into_iter()
         .zip(shown)
+        .zip(beside)
         .zip(rest)
-        .map(|((branch, name), (namespace, cluster))| RowTexts { branch, name: Cow::Owned(name), namespace, cluster })
+        .map(|(((branch, name), beside), (namespace, cluster))| {
+            let name = Cow::Owned(name);
+            RowTexts { branch, name, beside, namespace, cluster }
+        })
         .collect()
 }
 
@@ -241,8 +252,8 @@ fn row<'m>(
     let held = model.findings.get(id)?;
     let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
     let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
-    let RowTexts { branch, name, namespace, cluster } = texts;
-    let mut name = Some((branch, name));
+    let RowTexts { branch, name, beside, namespace, cluster } = texts;
+    let mut name = Some((branch, name, beside));
     let (mut namespace, mut cluster) = (Some(namespace), Some(cluster));
     // The class is before the cluster where it has no column.
     let has_class = columns.width(CheckColumn::Class).is_some();
@@ -252,8 +263,9 @@ fn row<'m>(
         cells.push(match column {
             CheckColumn::State => state_cell(held, ghost, painter),
             CheckColumn::Name => {
-                let (branch, name) = name.take().unwrap_or_default();
-                let pieces: Vec<(Cow<'m, str>, Style)> = vec![(Cow::Owned(branch), muted), (name, text)];
+                let (branch, name, beside) = name.take().unwrap_or_default();
+                let pieces: Vec<(Cow<'m, str>, Style)> =
+                    vec![(Cow::Owned(branch), muted), (name, text), (Cow::Owned(beside), muted)];
                 Cell::pieces(pieces, Cut::End).searched()
             }
             CheckColumn::Kind => Cell::text(short_kind(id.kind), muted).searched(),

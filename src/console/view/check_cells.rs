@@ -42,11 +42,7 @@ pub fn state_cell<'m>(held: &CurrentJudgement, ghost: Option<Verb>, painter: &Pa
 
 pub fn class_cell<'m>(model: &Model, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
     let class = model.fleet.class_of(&id.cluster);
-    let word = match class {
-        RiskClass::Prod => Cow::Borrowed(painter.glyphs().class(class)),
-        // Below the word of prod, beside its mark.
-        RiskClass::Stage | RiskClass::Dev => Cow::Owned(format!(" {}", painter.glyphs().class(class))),
-    };
+    let word = painter.glyphs().class_in_column(class);
     Cell::text(word, painter.style(Role::from(class)))
 }
 

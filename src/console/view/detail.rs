@@ -16,7 +16,8 @@ use trueup_core::engine::{ActionDraft, Explanation, State, SubjectId, Undo};
 pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_>) {
     painter.hit(area, Hit::Detail);
     let subject = model.detail.subject.as_ref();
-    let title = subject.map_or("Nothing selected".to_owned(), |subject| {
+    let heading = group_lines(model, usize::from(area.width)).map_or("Nothing selected", |_| "Group");
+    let title = subject.map_or(heading.to_owned(), |subject| {
         let place = subject.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
         let name = shown_name(subject);
         format!("{} {place}{name}", subject.kind)
@@ -36,6 +37,9 @@ pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_
 /// The whole text, wrapped.
 pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(subject) = &model.detail.subject else {
+        if let Some(lines) = group_lines(model, width) {
+            return lines;
+        }
         return vec![Line::of("Select a finding to see its explanation.", Role::Muted)];
     };
     let Some(held) = model.findings.get(subject) else {
@@ -61,6 +65,9 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     }
     match &model.detail.content {
         Some(detail) => lines.extend(subject_lines(model, subject, detail, state, width, glyphs)),
+        None if model.detail.is_answered() && model.timeline.past.is_some() => {
+            lines.push(Line::of("No evidence: this finding does not exist any more.", Role::Muted));
+        }
         None if model.detail.is_answered() => {
             let text = format!("No details. {}: list everything again", model.screen_key(Action::Refresh));
             lines.push(Line::of(text, Role::Muted));
@@ -68,6 +75,20 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         None => lines.push(Line::of(format!("Loading{}", glyphs.ellipsis), Role::Muted)),
     }
     lines
+}
+
+/// The group whose heading is selected, in full, and what its keys do.
+fn group_lines(model: &Model, width: usize) -> Option<Vec<Line>> {
+    let check = model.check()?;
+    let head = check.list.cursor()?;
+    let group = check.grouped().of_head(head)?;
+    let shown = check.shown_below(head);
+    let (plan, open) = (model.screen_key(Action::Reconcile), model.screen_key(Action::Open));
+    let mut lines = wrapped(&group.sentence(&model.group_words()), width, 0, Role::Title);
+    lines.push(Line::blank());
+    lines
+        .push(Line::of(format!("{plan}: plan a fix for all {shown}  {open}: open or close the group"), Role::HintText));
+    Some(lines)
 }
 
 fn subject_lines(
@@ -115,7 +136,8 @@ fn fix(model: &Model, explanation: &Explanation, state: State, width: usize, gly
     for advice in explanation.evidence.iter().filter(|line| line.is_advice()) {
         let message = match (explanation.remedy.is_empty(), state == State::Match) {
             (true, false) => format!("trueup cannot fix this. To fix it: {}", advice.message),
-            (false, _) | (_, true) => advice.message.clone(),
+            (false, false) => format!("To fix its cause: {}", advice.message),
+            (_, true) => advice.message.clone(),
         };
         lines.extend(wrapped(&message, width, 2, Role::Text));
     }
@@ -135,7 +157,9 @@ fn fix_lines(model: &Model, draft: &ActionDraft, width: usize, glyphs: &Glyphs) 
     let kind = draft.target.resource.kind;
     let between = glyphs.separator;
     let key = model.keys.keys(Scope::Detail, Action::Reconcile).into_iter().next();
-    let key = key.map_or_else(String::new, |key| format!(" {between} {key}: plan it"));
+    let key = key
+        .filter(|_| !model.timeline.refuses(Action::Reconcile))
+        .map_or_else(String::new, |key| format!(" {between} {key}: plan it"));
     let what = format!(
         "{} {kind} {} ({}) {between} {undo}{key}",
         draft.verb().as_str(),

@@ -50,7 +50,7 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         Column::new("", 1),
         Column::new("OBJECT", 24).weight(6),
         Column::new("CLUSTER", 10).weight(1),
-        Column::new("CLASS", 5).priority(1),
+        Column::new("CLASS", 6).priority(1),
         Column::new(labels(), LABELS).priority(2),
         Column::new("ENDS", 9).weight(2),
     ];
@@ -87,7 +87,7 @@ fn row<'m>(model: &'m Model, id: &'m ExpiryId, painter: &mut Painter<'_>) -> Opt
         mark,
         Cell::name(object(id, &expiry.what), painter.style(Role::Text)),
         Cell::name(cluster.as_str(), painter.style(Role::Text)),
-        Cell::text(glyphs.class(class), painter.style(Role::from(class))),
+        Cell::text(glyphs.class_in_column(class), painter.style(Role::from(class))),
         axis(&expiry.end, model.now, role, painter),
         Cell::text(ends(&expiry.end, model.now, painter), painter.style(role)),
     ];

@@ -5,12 +5,12 @@
 
 use ratatui::layout::Rect;
 
-use super::approval;
 use super::paint::Painter;
 use super::text::Line;
+use super::{approval, fleet_table, help};
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Fits, Layer, Model, ObjectTab, Tour, TourStep, UndoOffer};
+use crate::console::model::{Fits, History, Layer, Model, ObjectTab, Tour, TourStep, UndoOffer};
 use crate::console::theme::Role;
 use trueup_core::world::ClusterName;
 
@@ -80,19 +80,28 @@ fn rank(action: Action) -> u8 {
 /// Actions for hints, most useful first, each with its word.
 fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
     match &model.layer {
-        Some(Layer::Approval(_)) => {
+        Some(Layer::Approval(approval)) => {
             let mut hints = vec![(Action::Open, "apply"), (Action::Back, "back")];
+            if model.unknown_users(approval).is_some() {
+                hints.remove(0);
+            }
             let Fits { lines, total } = approval::fits(model);
             if lines < total {
                 hints.insert(0, (Action::Down, "scroll"));
+            }
+            if model.has_users(approval) {
+                hints.insert(0, (Action::Users, "used by"));
             }
             hints
         }
         Some(Layer::Palette(picker) | Layer::Picker(picker)) if picker.found.is_empty() => {
             vec![(Action::Back, "close")]
         }
-        Some(Layer::Palette(_) | Layer::Picker(_)) => {
-            vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "previous")]
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
+            let mut hints = vec![(Action::Open, "choose"), (Action::Back, "close")];
+            hints.extend((picker.cursor + 1 < picker.found.len()).then_some((Action::Down, "next")));
+            hints.extend((picker.cursor > 0).then_some((Action::Up, "previous")));
+            hints
         }
         Some(Layer::Plugin(_)) => vec![(Action::Yes, "run it"), (Action::No, "do not run")],
         Some(Layer::Confirm(confirm)) => {
@@ -101,8 +110,16 @@ fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
         }
         // The prompt covers the hints and has its own, and the wall has none.
         Some(Layer::Prompt(_) | Layer::Wall) => Vec::new(),
-        Some(Layer::Help { .. } | Layer::Table { .. }) => {
-            vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Filter, "search"), (Action::Back, "close")]
+        Some(Layer::Table { table, scroll, .. }) => {
+            let mut hints = scrolling(*scroll, fleet_table::last(model));
+            hints.push((Action::Back, "close"));
+            if table.as_ref().is_some_and(|table| table.question.is_some()) {
+                hints.insert(0, (Action::Question, "who"));
+            }
+            hints
+        }
+        Some(Layer::Help { scroll }) => {
+            [scrolling(*scroll, help::last(model)), vec![(Action::Filter, "search"), (Action::Back, "close")]].concat()
         }
         None => on_screen(model).into_iter().map(|action| (action, word(model, action))).collect(),
     }
@@ -128,7 +145,7 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Timeline => timeline(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
         Scope::Logs => {
-            [vec![Action::Down, Action::Up], searching(model), vec![Action::OpenPager, Action::Back]].concat()
+            [scrolling_text(model, model.scroll), searching(model), vec![Action::OpenPager, Action::Back]].concat()
         }
         Scope::Expiry if model.expiry.order.shown() == 0 => vec![Action::Back, Action::Help],
         Scope::Expiry => vec![Action::Open, Action::Copy, Action::Back, Action::Help],
@@ -139,9 +156,24 @@ fn on_screen(model: &Model) -> Vec<Action> {
         | Scope::Plugin
         | Scope::Confirm
         | Scope::Help
+        | Scope::Table
         | Scope::Wall
         | Scope::Global => Vec::new(),
     }
+}
+
+/// The keys that scroll from a line, as far as there are more.
+fn scrolling(line: usize, last: usize) -> Vec<(Action, &'static str)> {
+    let down = (line < last).then_some((Action::Down, "down"));
+    // A text that fits is shown from its first line.
+    down.into_iter().chain((line.min(last) > 0).then_some((Action::Up, "up"))).collect()
+}
+
+/// The same for the text of the screen.
+fn scrolling_text(model: &Model, line: usize) -> Vec<Action> {
+    let page = model.layout().map_or(1, |layout| layout.detail_lines());
+    let last = super::text_length(model).saturating_sub(page);
+    scrolling(line, last).into_iter().map(|(action, _)| action).collect()
 }
 
 fn timeline(model: &Model) -> Vec<Action> {
@@ -233,7 +265,7 @@ fn inspection(model: &Model) -> Vec<Action> {
 }
 
 fn detail(model: &Model) -> Vec<Action> {
-    let mut actions = vec![Action::Down, Action::Up];
+    let mut actions = scrolling_text(model, model.detail.scroll);
     // Without details there is no difference to switch.
     actions.extend(model.detail.content.as_ref().map(|_| Action::ToggleDiff));
     actions.extend(inspection(model));
@@ -283,9 +315,16 @@ fn plan(model: &Model) -> Vec<Action> {
     actions
 }
 
+/// The keys that move between entries of the journal.
+fn moving_in_journal(model: &Model) -> Vec<Action> {
+    let History::Read(rows) = &model.activity.history else { return Vec::new() };
+    let here = rows.iter().position(|row| Some(&row.entry.plan) == model.activity.list.cursor()).unwrap_or(0);
+    scrolling(here, rows.len().saturating_sub(1)).into_iter().map(|(action, _)| action).collect()
+}
+
 fn activity(model: &Model) -> Vec<Action> {
     if model.activity.is_running() {
-        return vec![Action::Stop, Action::Down, Action::Up, Action::GoFleet];
+        return [vec![Action::Stop], moving_in_journal(model), vec![Action::GoFleet]].concat();
     }
     let rest = model.activity.run.as_ref().is_some_and(|run| run.findings_left().next().is_some());
     let mut actions: Vec<Action> = if rest { vec![Action::Reconcile] } else { Vec::new() };
@@ -297,7 +336,8 @@ fn activity(model: &Model) -> Vec<Action> {
             if model.activity.opened().is_none() {
                 actions.push(Action::Open);
             }
-            actions.extend([Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]);
+            actions.extend(moving_in_journal(model));
+            actions.extend([Action::CopyCommand, Action::Back, Action::GoFleet]);
         }
         None => actions.extend([Action::Back, Action::GoFleet, Action::Help]),
     }

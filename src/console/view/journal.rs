@@ -14,7 +14,7 @@ use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::model::{History, JournalRow, Model, Run, UndoOffer, outcome_word, verb_of};
 use crate::console::theme::Role;
-use trueup_core::engine::journal::{ActionEntry, ActionStanding, Approval, Entry, is_memory};
+use trueup_core::engine::journal::{ActionEntry, ActionStanding, Approval, ApprovedCluster, Entry, is_memory};
 use trueup_core::engine::short_id;
 
 /// Width from which an entry names its verbs, user and host.
@@ -145,10 +145,17 @@ pub fn entry(model: &Model, row: &JournalRow, area: Rect, painter: &mut Painter<
 }
 
 fn approval_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
-    let clusters: Vec<&str> = approval.clusters.iter().map(|one| one.name.as_str()).collect();
+    let clusters: Vec<String> = approval.clusters.iter().map(cluster_text).collect();
     let at = approval.at.to_zoned(model.time_zone()).strftime("%Y-%m-%d %H:%M:%S").to_string();
-    let text = format!("approved {at} by {} ({}) for {}", user(approval), approval.how.as_str(), clusters.join(", "));
+    let text = format!("approved {at} by {} ({}) for {}", user(approval), approval.how.as_str(), clusters.join("; "));
     wrapped(&text, width, 2, Role::Text)
+}
+
+/// `guest-payments, typed "guest-payments 938dd57c"`
+fn cluster_text(cluster: &ApprovedCluster) -> String {
+    let ApprovedCluster { name, identity: _, typed } = cluster;
+    let typed = typed.as_ref().map_or_else(String::new, |typed| format!(", typed \"{typed}\""));
+    format!("{name}{typed}")
 }
 
 fn end_text(model: &Model, entry: &Entry) -> String {

@@ -25,6 +25,7 @@ mod help;
 mod hints;
 mod journal;
 mod legend;
+mod namesakes;
 mod news;
 mod object;
 mod paint;
@@ -79,10 +80,15 @@ impl Appearance {
     }
 
     fn table_glyphs(&self) -> &'static table::Glyphs {
-        match self.signs {
-            GlyphSet::Unicode => &table::Glyphs::UNICODE,
-            GlyphSet::Plain => &table::Glyphs::ASCII,
-        }
+        table_glyphs(self.signs)
+    }
+}
+
+/// The glyphs of lists.
+fn table_glyphs(signs: GlyphSet) -> &'static table::Glyphs {
+    match signs {
+        GlyphSet::Unicode => &table::Glyphs::UNICODE,
+        GlyphSet::Plain => &table::Glyphs::ASCII,
     }
 }
 
@@ -213,7 +219,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
     let glyphs = Glyphs::of(model.signs);
     match model.screen() {
         ScreenId::Check(_) => detail::lines(model, width, glyphs),
-        ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
+        ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(model, plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),
         ScreenId::Logs => object::log_lines(model, width),
         ScreenId::Fleet | ScreenId::Activity | ScreenId::Expiry | ScreenId::Timeline => Vec::new(),

@@ -58,7 +58,8 @@ fn chain_lines(title: &'static str, links: &[Step], width: usize, glyphs: &Glyph
     for step in links {
         let glyph = step.state.map_or(glyphs.nothing, |state| glyphs.state(state));
         let label = format!("{}{}", step.label, " ".repeat(column.saturating_sub(step.label.width())));
-        let text = format!("{label}  {glyph} {}", step.note);
+        let about = [step.value.as_str(), step.note.as_str()].into_iter().filter(|text| !text.is_empty());
+        let text = format!("{label}  {glyph} {}", about.collect::<Vec<_>>().join(": "));
         let role = step.state.map_or(Role::Muted, Role::from);
         lines.extend(wrapped(text.trim_end(), width, column + 4, role));
     }
@@ -69,7 +70,9 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
     let mut lines = vec![Line::of(title, Role::Header)];
     let (mut line, mut used) = (Line::blank(), 0);
     for (place, step) in steps.iter().enumerate() {
-        let text = format!("{} {}", step.label, step.state.map_or(glyphs.nothing, |state| glyphs.state(state)));
+        let glyph = step.state.map_or(glyphs.nothing, |state| glyphs.state(state));
+        let text = format!("{} {glyph} {}", step.label, step.value);
+        let text = text.trim_end();
         // The arrow to the next step is at the end of a line and must fit there.
         let after = if place + 1 == steps.len() { 0 } else { between.trim_end().width() };
         let before = if place == 0 { "" } else { between };
@@ -82,7 +85,7 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
             line = line.and(blanks, Role::Border);
             used += before.width() + text.width();
         }
-        line = line.and(text, step.state.map_or(Role::Muted, Role::from));
+        line = line.and(text.to_owned(), step.state.map_or(Role::Muted, Role::from));
     }
     lines.push(line);
     let broken = steps.iter().filter(|step| step.state != Some(State::Match) && !step.note.is_empty());

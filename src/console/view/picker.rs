@@ -68,6 +68,8 @@ pub fn draw(model: &Model, picker: &Picker, area: Rect, painter: &mut Painter<'_
         };
         painter.text(line.x + 1, y, end.saturating_sub(line.x + 2), &label, Role::Text);
         if place == picker.cursor {
+            // Without colours the ground of the row is not seen everywhere.
+            painter.text(line.x, y, 1, painter.glyphs().cursor, Role::Accent);
             painter.select(line);
         }
         painter.hit(line, Hit::Item(place));
@@ -82,6 +84,7 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
         PromptWhat::AcceptReason(_)
         | PromptWhat::AcceptUntil { .. }
         | PromptWhat::Form { .. }
+        | PromptWhat::Table(_)
         | PromptWhat::SaveView
         | PromptWhat::Quit => (wrapped(&prompt.title, width, 2, Role::Title), "> "),
     };
@@ -97,6 +100,7 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
         PromptWhat::AcceptReason(_)
         | PromptWhat::AcceptUntil { .. }
         | PromptWhat::Form { .. }
+        | PromptWhat::Table(_)
         | PromptWhat::SaveView
         | PromptWhat::Quit => field,
     };
@@ -110,6 +114,7 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
             PromptWhat::AcceptReason(_)
             | PromptWhat::AcceptUntil { .. }
             | PromptWhat::Form { .. }
+            | PromptWhat::Table(_)
             | PromptWhat::SaveView,
         ) => keys_line(model, "submit", "cancel"),
     };
@@ -123,6 +128,7 @@ fn shown_input(model: &Model, prompt: &Prompt, painter: &Painter<'_>) -> String 
             let form = model.check().and_then(|check| check.description.forms.get(*form));
             form.is_none_or(|form| form.input == FormInput::Secret)
         }
+        PromptWhat::Table(_) => true,
         PromptWhat::Filter
         | PromptWhat::AcceptReason(_)
         | PromptWhat::AcceptUntil { .. }

@@ -11,11 +11,12 @@ use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
 use crate::console::layout::Layout;
-use crate::console::model::{Model, Pane, PlanSheet, PlannedChange, ReadOnly, Show, Skipped, Totals};
-use crate::console::table::{Cell, Column, Cut, RowStyle, TableView, Tone};
+use crate::console::model::{Model, Pane, PlanSheet, PlannedChange, ReadOnly, Show, Skipped, Totals, Users};
+use crate::console::table::{Cell, Column, Cut, GUTTER, RowStyle, TableView, Tone, layout};
 use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
 use trueup_core::engine::{Action, Change, State, Tier, Undo, Verb, short_id};
+use trueup_core::world::RiskClass;
 
 /// Limit of warnings above the list.
 const WARNINGS_MAX: usize = 4;
@@ -149,8 +150,8 @@ fn table(model: &Model, plan: &PlanSheet, area: Rect, border: u16, painter: &mut
         step,
         Column::new("TIER", 4).gap(1),
         Column::new("ACTION", 8).gap(1),
-        Column::new("CLUSTER", 14),
-        Column::new("CLASS", 5).priority(3),
+        Column::new("CLUSTER", 15),
+        Column::new("CLASS", 6).priority(3),
         Column::new("OBJECT", 26).weight(8),
         Column::new("AGE", 4).right().priority(5),
         Column::new("DRY RUN", 8).weight(1).priority(dry_run),
@@ -168,11 +169,28 @@ fn table(model: &Model, plan: &PlanSheet, area: Rect, border: u16, painter: &mut
     };
     let end = window.end.min(plan.order().len());
     let visible = &plan.order()[window.start.min(end)..end];
-    let rows: Vec<Row<'_>> = visible.iter().filter_map(|id| row(model, plan, id, painter)).collect();
+    let placed = layout(&columns, area.width.saturating_sub(GUTTER));
+    let class = if placed.iter().any(|one| one.index == CLASS) { ClassShown::InColumn } else { ClassShown::AsMark };
+    let rows: Vec<Row<'_>> = visible.iter().filter_map(|id| row(model, plan, (id, class), painter)).collect();
     painter.table(&view, rows, area);
 }
 
-fn row<'p>(model: &Model, plan: &'p PlanSheet, id: &'p String, painter: &mut Painter<'_>) -> Option<Row<'p>> {
+/// The column of the class.
+const CLASS: usize = 5;
+
+/// Where the class of a cluster is shown: without space for its word, its mark is before the cluster.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ClassShown {
+    InColumn,
+    AsMark,
+}
+
+fn row<'p>(
+    model: &Model,
+    plan: &'p PlanSheet,
+    (id, class): (&'p String, ClassShown),
+    painter: &mut Painter<'_>,
+) -> Option<Row<'p>> {
     let action = plan.action(id)?;
     let skipped = plan.skipped(action);
     let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
@@ -189,7 +207,7 @@ fn row<'p>(model: &Model, plan: &'p PlanSheet, id: &'p String, painter: &mut Pai
         Cell::text(plan.step(id).map_or_else(String::new, |step| step.to_string()), muted),
         Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
         Cell::text(format!("{sign} {}", action.verb().as_str()), painter.style(role)),
-        Cell::name(action.cluster.as_str(), text),
+        cluster_cell(plan, action, class, painter),
         class_cell(plan, action, painter),
         Cell::pieces(object, Cut::Middle),
         age_cell(model, plan, id, painter),
@@ -201,10 +219,26 @@ fn row<'p>(model: &Model, plan: &'p PlanSheet, id: &'p String, painter: &mut Pai
     Some(Row { cells, style })
 }
 
-fn class_cell<'p>(plan: &PlanSheet, action: &Action, painter: &Painter<'_>) -> Cell<'p> {
+fn class_of(plan: &PlanSheet, action: &Action) -> RiskClass {
     let target = plan.plan.targets.iter().find(|target| target.cluster == action.cluster);
-    let class = target.map(|target| target.class).unwrap_or_default();
-    Cell::text(class.as_str(), painter.style(Role::from(class)))
+    target.map(|target| target.class).unwrap_or_default()
+}
+
+fn cluster_cell<'p>(plan: &PlanSheet, action: &'p Action, shown: ClassShown, painter: &Painter<'_>) -> Cell<'p> {
+    let class = class_of(plan, action);
+    let mark = match (shown, class) {
+        (ClassShown::InColumn, _) => "",
+        (ClassShown::AsMark, RiskClass::Prod) => painter.glyphs().prod_mark,
+        (ClassShown::AsMark, RiskClass::Stage | RiskClass::Dev) => " ",
+    };
+    let mark = (Cow::Borrowed(mark), painter.style(Role::from(class)));
+    let name = (Cow::Borrowed(action.cluster.as_str()), painter.style(Role::Text));
+    Cell::pieces(vec![mark, name], Cut::Middle)
+}
+
+fn class_cell<'p>(plan: &PlanSheet, action: &Action, painter: &Painter<'_>) -> Cell<'p> {
+    let class = class_of(plan, action);
+    Cell::text(painter.glyphs().class_in_column(class), painter.style(Role::from(class)))
 }
 
 /// The age of the object; nothing where it is not known.
@@ -289,13 +323,13 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
     let right = Line::of(show, Role::Muted);
     let inside = painter.pane(area, &Line::of(title, Role::Title), &right, held);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let lines = lines(plan, usize::from(inside.width), painter.glyphs());
+    let lines = lines(model, plan, usize::from(inside.width), painter.glyphs());
     painter.lines(inside, &lines, plan.scroll);
     painter.thumb(area.right() - 1, inside, lines.len(), plan.scroll);
 }
 
 /// Details of the selected action.
-pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+pub fn lines(model: &Model, plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(action) = plan.cursor() else { return Vec::new() };
     let mut lines = Vec::new();
     for blocked in &action.blocked_by {
@@ -316,6 +350,7 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     if let Some(finding) = finding {
         lines.extend(wrapped(&finding.summary, width, 0, Role::Text));
     }
+    lines.extend(users_lines(model, plan, action, width));
     let bound = |name: &str, value: Option<&String>| value.map(|value| format!("{name} {value}"));
     let preconditions: Vec<String> = [
         bound("uid", action.preconditions.uid.as_ref()),
@@ -344,6 +379,21 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     }
     lines.extend(legend(plan, width, glyphs));
     lines
+}
+
+/// `Used by: nothing (checked 19:34:40)`
+fn users_lines(model: &Model, plan: &PlanSheet, action: &Action, width: usize) -> Vec<Line> {
+    let (users, role) = match model.users_of(action) {
+        Users::NotJudged => return Vec::new(),
+        Users::NotKnown(why) => (format!("? ({why})"), Role::Unknown),
+        Users::Known([]) => ("nothing".to_owned(), Role::Text),
+        Users::Known(users) => {
+            let places: Vec<String> = users.iter().map(|one| format!("{} ({})", one.place(), one.cluster)).collect();
+            (places.join(", "), Role::Text)
+        }
+    };
+    let checked = plan.plan.created_at.to_zoned(model.time_zone()).strftime("%H:%M:%S").to_string();
+    wrapped(&format!("Used by: {users} (checked {checked})"), width, 2, role)
 }
 
 /// What the tiers mean, and what was not ticked because it cannot be undone.

@@ -6,8 +6,9 @@ use super::text::{Line, wrapped};
 use crate::console::model::{Loaded, Model, ObjectTab, ObjectView};
 use crate::console::task::{FieldManager, ObjectMetadata, ReferenceSheet};
 use crate::console::theme::{Glyphs, Role};
-use trueup_checks::{RelatedObject, Relation, RelationStanding};
+use trueup_checks::{RelatedObject, Relation, RelationStanding, Relations};
 use trueup_core::engine::State;
+use trueup_core::world::Writer;
 
 /// From this width a relation is one line.
 const WIDE_FROM: usize = 100;
@@ -53,21 +54,15 @@ fn text(model: &Model, view: &ObjectView, sheet: &ReferenceSheet, width: usize, 
     for relation in &sheet.relations.links {
         let is_here = all.starts.len() == view.cursor;
         all.starts.push(all.lines.len());
-        all.lines.extend(relation_lines(relation, own.as_ref(), is_here, width, glyphs));
+        all.lines.extend(relation_lines(model, relation, own.as_ref(), is_here, width));
     }
     if sheet.relations.links.is_empty() {
         all.lines.push(Line::of("No references are known.", Role::Muted));
     }
     all.lines.push(Line::blank());
     let used_by = &sheet.relations.used_by;
-    let searched = sheet.relations.searched.join(", ");
-    let checked = if searched.is_empty() { String::new() } else { format!(" ({searched} checked)") };
-    let nothing = if searched.is_empty() { "not checked" } else { "nothing" };
-    if used_by.is_empty() {
-        all.lines.extend(entry("USED BY", &format!("{nothing}{checked}"), width, Role::Text));
-    } else {
-        all.lines.extend(entry("USED BY", &format!("{}{checked}", used_by.len()), width, Role::Text));
-    }
+    let (text, role) = users_text(&sheet.relations, glyphs);
+    all.lines.extend(entry("USED BY", &text, width, role));
     for user in used_by {
         let sign = if all.starts.len() == view.cursor { glyphs.cursor } else { " " };
         all.starts.push(all.lines.len());
@@ -79,15 +74,32 @@ fn text(model: &Model, view: &ObjectView, sheet: &ReferenceSheet, width: usize, 
     all
 }
 
+/// `nothing (Proxy, Image checked)`, `2 (Proxy checked)`, `? OAuth not read (Proxy checked)`
+fn users_text(relations: &Relations, glyphs: &Glyphs) -> (String, Role) {
+    let searched = relations.searched.join(", ");
+    let checked = if searched.is_empty() { String::new() } else { format!(" ({searched} checked)") };
+    match (relations.used_by.len(), &relations.unread[..]) {
+        (0, []) if searched.is_empty() => ("not checked".to_owned(), Role::Text),
+        (0, []) => (format!("nothing{checked}"), Role::Text),
+        (count, []) => (format!("{count}{checked}"), Role::Text),
+        (count, unread) => {
+            let found = if count == 0 { String::new() } else { format!("{count}, ") };
+            let unknown = glyphs.state(State::Unknown);
+            (format!("{found}{unknown} {} not read{checked}", unread.join(", ")), Role::Unknown)
+        }
+    }
+}
+
 /// `HostedCluster clusters/a (mgmt) ─names→ Secret clusters/b   ✗ does not name it`
 fn relation_lines(
+    model: &Model,
     relation: &Relation,
     own: Option<&RelatedObject>,
     is_here: bool,
     width: usize,
-    glyphs: &Glyphs,
 ) -> Vec<Line> {
-    let Relation { from, verb, to, standing, note } = relation;
+    let glyphs = Glyphs::of(model.signs);
+    let Relation { from, verb, to, standing, note, written } = relation;
     let (sign, role) = match standing {
         RelationStanding::Holds => (glyphs.state(State::Match), Role::Muted),
         RelationStanding::Broken => (glyphs.broken, Role::Error),
@@ -96,6 +108,10 @@ fn relation_lines(
     let named = |object: &RelatedObject| match own == Some(object) {
         true => format!("this {}", object.kind),
         false => object.place(),
+    };
+    let note = match written {
+        Some(writer) => format!("{note} {}", since(model, writer)),
+        None => note.clone(),
     };
     let cursor = if is_here { glyphs.cursor } else { " " };
     let arrow = format!("{}{verb}{}", glyphs.rule, glyphs.arrow);
@@ -108,6 +124,15 @@ fn relation_lines(
     lines.extend(wrapped(&format!("    {arrow} {}", named(to)), width, 8, Role::Text));
     lines.extend(wrapped(&format!("    {sign} {note}"), width, 6, role));
     lines
+}
+
+/// `since 19:34:02 (hypershift-cli)`: when the field that decides was written last, and by which field manager.
+fn since(model: &Model, writer: &Writer) -> String {
+    let words = model.group_words();
+    match writer.at() {
+        Some(at) => format!("since {} ({})", words.time(at), writer.manager),
+        None => format!("({})", writer.manager),
+    }
 }
 
 fn metadata_lines(

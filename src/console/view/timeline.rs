@@ -9,7 +9,7 @@ use super::text::Line;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{
-    ChangedThing, Compared, ComparedRow, Comparison, Model, TimedChange, link_word, shown_name,
+    ChangedThing, Compared, ComparedRow, Comparison, Model, ReadOnly, TimedChange, link_word, shown_name,
 };
 use crate::console::table::age;
 use crate::console::theme::Role;
@@ -39,8 +39,12 @@ pub fn past(model: &Model, moment: Timestamp, area: Rect, painter: &mut Painter<
     painter.fill(area, Role::ReadOnly);
     let separator = painter.glyphs().separator;
     let back = model.screen_key(Action::Back);
+    let details = match model.read_only() {
+        Some(ReadOnly::Replay { .. }) => "details as recorded last",
+        Some(_) | None => "details are of now",
+    };
     let text = format!(
-        "PAST {}, {ago} ago {separator} writes off {separator} details are of now {separator} {back}: live",
+        "PAST {}, {ago} ago {separator} writes off {separator} {details} {separator} {back}: live",
         clock(model, moment)
     );
     painter.text(area.x + 1, area.y, area.width.saturating_sub(2), &text, Role::ReadOnly);

@@ -125,7 +125,8 @@ mod tests {
         edits.put(edit("root", 0), at(0));
         let key = Key::new(Some("n"), "root");
         let object = CauseObject { check: CheckName("toy"), cluster: ClusterName::new("mgmt"), kind: "Secret", key };
-        let cause = Cause { object, effect: "copies", reason: "".into(), written: None };
+        let cause =
+            Cause { object, effect: "copies", reason: "".into(), written: None, form: crate::CauseForm::Effect };
         let caused = Outline::default().with_cause(Some(cause));
         let found = |name: &str, outline: Option<&Outline>, second: i64| {
             edits.behind(&subject(name), outline, at(second)).map(|edit| edit.key.name.to_string())

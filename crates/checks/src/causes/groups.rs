@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use super::edits::Edits;
 use crate::judgements::CurrentJudgement;
-use crate::outline::{Cause, CauseObject};
+use crate::outline::{Cause, CauseForm, CauseObject};
 use trueup_core::engine::{State, SubjectId};
 use trueup_core::world::ObjectEdit;
 
@@ -24,6 +24,8 @@ pub struct CauseGroup {
     pub state: State,
     /// Its findings, in their order.
     pub members: Vec<Arc<SubjectId>>,
+    /// How many of them match.
+    pub matches: u32,
 }
 
 /// How a group is worded.
@@ -50,8 +52,10 @@ pub fn cause_groups<'f>(
     let group = |(cause, members): Members<'f>| {
         let state = members.iter().map(|(_, state)| *state).min_by_key(|state| severity(*state))?;
         let edit = edits.of_cause(cause).cloned();
+        let matches = members.iter().filter(|(_, state)| *state == State::Match).count();
+        let matches = u32::try_from(matches).unwrap_or(u32::MAX);
         let members: Vec<Arc<SubjectId>> = members.into_iter().map(|(subject, _)| subject.clone()).collect();
-        Some(CauseGroup { cause: cause.clone(), edit, state, members }).filter(|group| group.members.len() > 1)
+        Some(CauseGroup { cause: cause.clone(), edit, state, members, matches }).filter(|group| group.members.len() > 1)
     };
     let mut groups: Vec<CauseGroup> = by_cause.into_values().filter_map(group).collect();
     groups.sort_by_key(|group| (severity(group.state), std::cmp::Reverse(group.members.len())));
@@ -75,7 +79,11 @@ pub fn severity(state: State) -> u8 {
 impl CauseGroup {
     /// `12 orphans: HostedCluster guest-checkout edited 19:34:02 by hypershift-cli, oidcProviders 3 → 1`.
     pub fn sentence(&self, words: &GroupWords<'_>) -> String {
-        format!("{} {}: {}", self.members.len(), self.cause.effect, self.reason(words))
+        let (count, effect) = (self.members.len(), self.cause.effect);
+        match self.cause.form {
+            CauseForm::Effect => format!("{count} {effect}: {}", self.reason(words)),
+            CauseForm::Sequence => format!("{}: {count} {effect}", self.cause.reason),
+        }
     }
 
     /// What is behind it: the edit that was seen, else the last write before this session, else what the check says.
@@ -95,7 +103,7 @@ impl CauseGroup {
 
 impl GroupWords<'_> {
     /// The time of day today, the day before that.
-    fn time(&self, at: Timestamp) -> String {
+    pub fn time(&self, at: Timestamp) -> String {
         let (then, now) = (at.to_zoned(self.zone.clone()), self.now.to_zoned(self.zone.clone()));
         let form = if then.date() == now.date() { "%H:%M:%S" } else { "%-d %b %H:%M" };
         then.strftime(form).to_string()

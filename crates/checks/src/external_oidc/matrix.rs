@@ -12,6 +12,7 @@ use super::gates::Gates;
 use super::login::{Answer, Token, login};
 use super::names::CONFIG_NAMESPACE;
 use super::pem::latest_end;
+use super::present::WHO_PROMPT;
 use super::render::{filled, groups_expression, username_expression, username_prefix};
 use super::spec::{AuthSpec, Provider};
 use crate::hosted_oidc::{AuthBlock, HostedContext};
@@ -55,7 +56,7 @@ pub fn identity_matrix(view: View<'_>, token: Option<&Token>) -> FleetTable {
     });
     let rows = known.into_iter().map(|(cluster, one)| row(cluster, one, &usual, view.now)).collect();
     let columns = COLUMNS.into_iter().chain(token.map(|_| WHO)).collect();
-    FleetTable { title: "Identity matrix", columns, rows }
+    FleetTable { title: "Identity matrix", columns, rows, question: Some(WHO_PROMPT), note: String::new() }
 }
 
 fn row(cluster: &Cluster, known: Known, usual: &[Option<String>; 4], now: Timestamp) -> FleetRow {

@@ -65,10 +65,12 @@ pub use fields::{UnknownField, unknown_fields};
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
 pub use matrix::identity_matrix;
+pub(crate) use outline::ca_expiries;
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
 use ruling::Ruling;
 pub use settings::{CrdRemoval, ENTRY, Hands, Offer, Settings};
 pub(crate) use sides::spec_sides;
+pub(crate) use spec::Provider;
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 use subjects::ResolvedSubject;
 
@@ -114,8 +116,13 @@ impl CheckRules for ExternalOidc {
         changes.iter().map(|change| change.cluster().clone()).collect()
     }
 
-    fn fleet_table(&self, view: View<'_>) -> Option<FleetTable> {
-        Some(identity_matrix(view, None))
+    fn fleet_table(&self, view: View<'_>, typed: Option<&str>) -> Option<FleetTable> {
+        let (token, note) = match typed.map(Token::read) {
+            None => (None, String::new()),
+            Some(Ok(token)) => (Some(token), String::new()),
+            Some(Err(bad)) => (None, format!("this cannot be read: {bad}")),
+        };
+        Some(FleetTable { note, ..identity_matrix(view, token.as_ref()) })
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {

@@ -13,9 +13,9 @@ use super::spec::{Authentication, PROVIDERS, TYPE};
 use super::subjects::ResolvedSubject;
 use super::verdict::Verdict;
 use crate::kinds::{AUTHENTICATION, SINGLETON};
-use crate::outline::{Cause, CauseObject, End, Expiry, Outline};
+use crate::outline::{Cause, CauseForm, CauseObject, End, Expiry, Outline};
 use trueup_core::engine::State;
-use trueup_core::world::{CollectionId, Key, Writer};
+use trueup_core::world::{CollectionId, Gap, Key, Writer};
 
 /// A CA that ends within this time is marked.
 const EXPIRING: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -57,7 +57,13 @@ fn cause(context: &CheckContext<'_>, ruling: &Ruling) -> Option<Cause> {
     };
     let cluster = context.name().clone();
     let object = CauseObject { check: NAME, cluster, kind: AUTHENTICATION.kind, key: Key::new(None, SINGLETON) };
-    Some(Cause { object, effect, reason: reason.into(), written: last_write(context).cloned() })
+    Some(Cause {
+        object,
+        effect,
+        reason: reason.into(),
+        written: last_write(context).cloned(),
+        form: CauseForm::Effect,
+    })
 }
 
 /// The last writer of the type or the providers.
@@ -100,16 +106,29 @@ pub fn began(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Rul
 /// The CA of each provider that names one.
 fn expiries(context: &CheckContext<'_>) -> Vec<Expiry> {
     let providers = context.authentication.seen.map_or(&[][..], |seen| &seen.spec.providers);
+    let named = |provider: &super::spec::Provider| format!("CA of issuer {}", provider.issuer_url());
+    ca_expiries(providers, CONFIG_NAMESPACE, named, |name| {
+        context.bundle(CONFIG_NAMESPACE, name).known().map(|bundle| bundle.and_then(|bundle| bundle.text.as_deref()))
+    })
+}
+
+/// When the CA of each provider that names one ends, each `named` as its row. `bundle` reads the text of a ConfigMap in `namespace`.
+pub fn ca_expiries<'t>(
+    providers: &[super::spec::Provider],
+    namespace: &str,
+    named: impl Fn(&super::spec::Provider) -> String,
+    bundle: impl Fn(&str) -> Result<Option<&'t str>, Gap>,
+) -> Vec<Expiry> {
     let expiry = |provider: &super::spec::Provider| {
         let name = filled(provider.issuer.ca.as_deref())?;
-        let end = match context.bundle(CONFIG_NAMESPACE, name).known() {
+        let end = match bundle(name) {
             Err(gap) => End::NotKnown(gap.message),
-            Ok(bundle) => match bundle.and_then(|bundle| latest_end(bundle.text.as_deref()?)) {
+            Ok(text) => match text.and_then(latest_end) {
                 Some(until) => End::At { until, warn_from: until.saturating_sub(EXPIRING).unwrap_or(Timestamp::MIN) },
-                None => End::NotKnown(format!("ConfigMap {CONFIG_NAMESPACE}/{name} has no certificate").into()),
+                None => End::NotKnown(format!("ConfigMap {namespace}/{name} has no certificate").into()),
             },
         };
-        Some(Expiry { what: format!("CA of issuer {}", provider.issuer_url()).into(), end })
+        Some(Expiry { what: named(provider).into(), end })
     };
     providers.iter().filter_map(expiry).collect()
 }

@@ -21,6 +21,8 @@ use trueup_core::world::{CollectionId, Key, Observation};
 
 /// The form that asks for a token's claims.
 pub const WHO_FORM: &str = "who";
+/// What to type there.
+pub const WHO_PROMPT: &str = "Claims (JSON) or token:";
 
 pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "External OIDC",
@@ -32,7 +34,7 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
     forms: &[Form {
         name: WHO_FORM,
         title: "Who would I be with this token?",
-        prompt: "Claims (JSON) or token:",
+        prompt: WHO_PROMPT,
         input: FormInput::Secret,
     }],
 };
@@ -181,7 +183,7 @@ fn nodes(context: &CheckContext<'_>) -> Panel {
             (Revision::Oidc | Revision::Half(_), false) | (Revision::NoFile | Revision::Half(_), true) => State::Stale,
         };
         let way = if moving { format!("{} → {}", node.current, node.target) } else { node.current.to_string() };
-        Step::judged(node.name.to_string(), state, format!("{way}: {}", revision_message(&auth)))
+        Step::judged(node.name.to_string(), state, revision_message(&auth)).with_value(way)
     };
     Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::NAME;
 use super::context::CheckContext;
-use super::facts::{Hosted, PROVIDERS, SpeakingCondition};
+use super::facts::{AuthBlock, Hosted, PROVIDERS, SpeakingCondition};
 use super::hosted_cluster::HostedContext;
 use super::messages::{hosted_cluster_summary, leftover_summary, moot_message, summary};
 use super::names::HOSTED_CLUSTER;
@@ -13,16 +13,25 @@ use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::verdict::Verdict;
-use crate::outline::{Cause, CauseObject, Outline};
+use crate::external_oidc::{Provider, ca_expiries};
+use crate::outline::{Cause, CauseForm, CauseObject, Expiry, Outline};
 use trueup_core::engine::State;
 use trueup_core::world::{HostedBy, Key, View, Writer};
 
 /// The outline of a subject.
 pub fn of(settings: &Settings, name: &str, subject: &ResolvedSubject<'_>, ruling: &Ruling) -> Outline {
+    // A certificate ends whatever the verdict is.
+    let expiries = match subject {
+        ResolvedSubject::HostedCluster { context } => issuer_expiries(context),
+        ResolvedSubject::Copy { .. }
+        | ResolvedSubject::ConsoleMirror { .. }
+        | ResolvedSubject::ControlPlaneNamespace { .. }
+        | ResolvedSubject::Collection { .. } => Vec::new(),
+    };
     if matches!(ruling.state(), State::Match | State::Unknown) {
-        return Outline::default();
+        return Outline::default().with_expiries(expiries);
     }
-    match subject {
+    let outline = match subject {
         ResolvedSubject::Copy { context, kind } => {
             Outline::of(&summary(context, settings, *kind, name, ruling)).with_cause(cause(context, ruling))
         }
@@ -37,7 +46,26 @@ pub fn of(settings: &Settings, name: &str, subject: &ResolvedSubject<'_>, ruling
             Outline::of(&hosted_cluster_summary(context, checked.as_ref(), ruling))
         }
         ResolvedSubject::Collection { .. } => Outline::default(),
+    };
+    outline.with_expiries(expiries)
+}
+
+/// When the CAs of the providers of a HostedCluster end.
+fn issuer_expiries(context: &HostedContext<'_>) -> Vec<Expiry> {
+    let AuthBlock::Given(candidate) = &context.cluster.block else { return Vec::new() };
+    let spec = &candidate.spec;
+    if !spec.is_oidc() {
+        return Vec::new();
     }
+    // Rows of one management cluster differ by the HostedCluster, and a HostedCluster has one provider in practice.
+    let several = spec.providers.len() > 1;
+    let named = |provider: &Provider| match several {
+        true => format!("CA of HostedCluster {}: {}", context.by.name, provider.issuer_url()),
+        false => format!("CA of HostedCluster {}", context.by.name),
+    };
+    ca_expiries(&spec.providers, context.by.namespace.as_str(), named, |name| {
+        context.ca_bundle(name).known().map(|bundle| bundle.and_then(|bundle| bundle.text.as_deref()))
+    })
 }
 
 /// The HostedCluster whose spec decides: what nothing names any more, or what nothing may be done to.
@@ -64,7 +92,7 @@ fn cause(context: &CheckContext<'_>, ruling: &Ruling) -> Option<Cause> {
     };
     let object = CauseObject { check: NAME, cluster: by.cluster.clone(), kind: HOSTED_CLUSTER.kind, key: key(by) };
     let written = if ruling.verdict == Verdict::Moot { None } else { last_write(context.view, by).cloned() };
-    Some(Cause { object, effect, reason: reason.into(), written })
+    Some(Cause { object, effect, reason: reason.into(), written, form: CauseForm::Effect })
 }
 
 fn key(by: &HostedBy) -> Key {
@@ -72,7 +100,7 @@ fn key(by: &HostedBy) -> Key {
 }
 
 /// The last writer of the providers of a HostedCluster.
-fn last_write<'a>(view: View<'a>, by: &HostedBy) -> Option<&'a Writer> {
+pub fn last_write<'a>(view: View<'a>, by: &HostedBy) -> Option<&'a Writer> {
     let reading = view.read::<super::facts::HostedCluster>(&HOSTED_CLUSTER.collection_at(&by.cluster, view));
     reading.writer(&key(by), PROVIDERS)
 }

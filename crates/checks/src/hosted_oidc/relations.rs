@@ -2,9 +2,10 @@
 
 use super::context::CheckContext;
 use super::names::{COPIES_NAMESPACE, CopyKind, SINGLETON};
+use super::outline::last_write;
 use super::refs::Ref;
 use crate::relations::{RelatedObject, Relation, RelationStanding, Relations};
-use trueup_core::world::Observation;
+use trueup_core::world::{Observation, Writer};
 
 /// The references of a copy in a guest's `openshift-config`.
 pub fn of_copy(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Relations {
@@ -18,7 +19,8 @@ pub fn of_copy(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Relati
     let absent = context.hosted_cluster.is_proven_absent();
     let named =
         hosted.map(|wanted| wanted.providers.find(kind, name).or_else(|| wanted.claims_sources.find(kind, name)));
-    let mut links = vec![naming(cluster, at_user, named, absent)];
+    let written = last_write(context.view, by).cloned();
+    let mut links = vec![naming(cluster, at_user, named, absent, written)];
     if let (Some(key), Some((_, namespace))) = (&context.control_plane_key, context.source_namespace()) {
         let key_namespace = key.namespace.as_ref().map(|namespace| namespace.as_str());
         let plane = RelatedObject::new(host, "HostedControlPlane", key_namespace, key.name.as_str());
@@ -27,22 +29,28 @@ pub fn of_copy(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Relati
         let absent = context.control_plane.is_proven_absent();
         let named =
             wanted.map(|wanted| wanted.providers.find(kind, name).or_else(|| wanted.claims_sources.find(kind, name)));
-        links.push(naming(plane, source.clone(), named, absent));
+        links.push(naming(plane, source.clone(), named, absent, None));
         links.push(copied(context, kind, name, source, own));
     }
-    let (used_by, searched) = users(context, kind, name);
-    Relations { links, used_by, searched }
+    Relations { links, ..users(context, kind, name) }
 }
 
-/// Whether an object names another: known only when it was read.
-fn naming(from: RelatedObject, to: RelatedObject, named: Option<Option<&Ref>>, is_absent: bool) -> Relation {
+/// Whether an object names another: known only when it was read. A broken one says who wrote last what it names.
+fn naming(
+    from: RelatedObject,
+    to: RelatedObject,
+    named: Option<Option<&Ref>>,
+    is_absent: bool,
+    written: Option<Writer>,
+) -> Relation {
     let (standing, note) = match named {
         Some(Some(found)) => (RelationStanding::Holds, found.field.to_string()),
         Some(None) => (RelationStanding::Broken, "does not name it".to_owned()),
         None if is_absent => (RelationStanding::Broken, "does not exist".to_owned()),
         None => (RelationStanding::Unknown, "not read".to_owned()),
     };
-    Relation { from, verb: "names".to_owned(), to, standing, note }
+    let written = written.filter(|_| standing == RelationStanding::Broken);
+    Relation { from, verb: "names".to_owned(), to, standing, note, written }
 }
 
 fn copied(context: &CheckContext<'_>, kind: CopyKind, name: &str, from: RelatedObject, to: RelatedObject) -> Relation {
@@ -59,17 +67,17 @@ fn copied(context: &CheckContext<'_>, kind: CopyKind, name: &str, from: RelatedO
         }
         (Observation::Present(_), Observation::Present(_)) => (RelationStanding::Broken, "different data".to_owned()),
     };
-    Relation { from, verb: "copied".to_owned(), to, standing, note }
+    Relation { from, verb: "copied".to_owned(), to, standing, note, written: None }
 }
 
-/// What in the guest refers to it, and which kinds do not.
-fn users(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> (Vec<RelatedObject>, Vec<String>) {
+/// What in the guest refers to it, which kinds do not, and which could not be read.
+fn users(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Relations {
     let guest = context.guest.name.as_str();
-    let (mut used_by, mut searched) = (Vec::new(), Vec::new());
+    let mut found = Relations::default();
     let mut sort = |kind_name: &'static str, is_read: bool, names_it: bool| match (is_read, names_it) {
-        (_, true) => used_by.push(RelatedObject::new(guest, kind_name, None, SINGLETON)),
-        (true, false) => searched.push(kind_name.to_owned()),
-        (false, false) => {}
+        (_, true) => found.used_by.push(RelatedObject::new(guest, kind_name, None, SINGLETON)),
+        (true, false) => found.searched.push(kind_name.to_owned()),
+        (false, false) => found.unread.push(kind_name.to_owned()),
     };
     let guest_spec = context.authentication.seen.map(|seen| &seen.spec);
     let names_it = guest_spec
@@ -79,5 +87,5 @@ fn users(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> (Vec<Related
         let names_it = config.seen.is_some_and(|config| config.refs.contains(kind, name));
         sort(resource.kind, config.seen.is_some() || config.is_proven_absent(), names_it);
     }
-    (used_by, searched)
+    found
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::SECRET;
 use trueup_core::world::{
     ClusterName, CollectionId, CollectionParts, Content, Fact, Gap, GapCause, Interest, Interner, Key, Misfit,
-    Namespace, Observation, RawObject, Reading, ResourceVersion, Scope, Selector, Sighting, Uid, View,
+    Namespace, Observation, RawObject, Reading, ResourceVersion, Scope, Selector, Sighting, Uid, View, Writer,
 };
 
 /// A Secret by its metadata.
@@ -81,6 +81,11 @@ impl<'a> Secrets<'a> {
                 Observation::ProvenAbsent(_) | Observation::Unknown(_) => Sighting::unknown(gap),
             },
         }
+    }
+
+    /// The last writer of a tracked field of a Secret, where it was read with its content.
+    pub fn writer<F: SecretContent>(&self, key: &Key, field: &str) -> Option<&'a Writer> {
+        self.view.read::<F>(&self.content(key)).writer(key, field)
     }
 
     /// A read of a Secret that exists, as new as the list says; where the list is not known, a read on suspicion.

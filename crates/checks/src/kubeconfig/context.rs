@@ -8,9 +8,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::facts::{Apply, CapiCluster, CaptPlane, HostedCluster, OwnContext, Typed, Workspace};
+use super::facts::{Apply, CapiCluster, CaptPlane, Holder, HostedCluster, OwnContext, Typed, Workspace};
 use super::names::{
-    APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, WORKSPACE, source_name,
+    APPLY, CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, KUBECONFIG, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, VALUE,
+    WORKSPACE, source_name,
 };
 use super::planes::{ControlPlanes, Names};
 use super::settings::Settings;
@@ -70,6 +71,13 @@ impl<'a> CheckContext<'a> {
 
     pub fn is_typed(&self, key: &Key) -> bool {
         self.typed().get(key).present().is_some()
+    }
+
+    /// The field manager that wrote a kubeconfig last.
+    pub fn writer(&self, key: &Key) -> Option<&'a str> {
+        let writer = |field| self.secrets.writer::<Holder>(key, field);
+        let written = [writer(VALUE), writer(KUBECONFIG)].into_iter().flatten().max_by_key(|writer| writer.at())?;
+        Some(&*written.manager)
     }
 
     /// The HostedCluster each Secret is a kubeconfig of.

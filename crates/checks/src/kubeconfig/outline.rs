@@ -2,15 +2,18 @@
 
 use jiff::Timestamp;
 
+use super::NAME;
 use super::content::{Credential, Pair};
 use super::freshness::expiring_from;
 use super::judge::pair_of;
 use super::messages::summary;
+use super::names::CLUSTER;
 use super::ruling::Ruling;
-use super::subjects::ResolvedSubject;
+use super::subjects::{ResolvedSubject, Sort};
 use super::verdict::Verdict;
-use crate::outline::{End, Expiry, Outline};
+use crate::outline::{Cause, CauseForm, CauseObject, End, Expiry, Outline};
 use trueup_core::engine::State;
+use trueup_core::world::Key;
 
 /// The outline of a kubeconfig.
 pub fn of(subject: &ResolvedSubject<'_>, ruling: &Ruling<'_>) -> Outline {
@@ -18,7 +21,50 @@ pub fn of(subject: &ResolvedSubject<'_>, ruling: &Ruling<'_>) -> Outline {
         ResolvedSubject::Collection { gap, .. } => Expiry { what: "".into(), end: End::NotKnown(gap.message.clone()) },
         ResolvedSubject::Kubeconfig(_) | ResolvedSubject::Own(_) => expiry(pair(subject, ruling), ruling),
     };
-    sentence(subject, ruling).with_expiries([expiry])
+    let outline = sentence(subject, ruling);
+    let cause = (!outline.is_empty()).then(|| cause(subject, ruling)).flatten();
+    outline.with_cause(cause).with_expiries([expiry])
+}
+
+/// What several kubeconfigs can follow from: a cluster that moved, and a client that does not write them any more.
+fn cause(subject: &ResolvedSubject<'_>, ruling: &Ruling<'_>) -> Option<Cause> {
+    let ResolvedSubject::Kubeconfig(subject) = subject else { return None };
+    let (check, cluster) = (NAME, subject.context.cluster.name.clone());
+    let cause = |kind, key, effect, reason: String| Cause {
+        object: CauseObject { check, cluster: cluster.clone(), kind, key },
+        effect,
+        reason: reason.into(),
+        written: None,
+        form: CauseForm::Effect,
+    };
+    match ruling.verdict() {
+        Verdict::EndpointDrift | Verdict::CaDrift | Verdict::WrongCluster if subject.sort != Sort::Hosted => {
+            let (key, effect) = (subject.cluster_key.clone(), "kubeconfigs do not lead to their cluster");
+            let reason = format!("Cluster {key} has another endpoint or CA");
+            Some(cause(CLUSTER.kind, key, effect, reason))
+        }
+        Verdict::Expired | Verdict::Expiring | Verdict::RefreshStalled | Verdict::BehindSource => {
+            let writer = subject.context.writer(&subject.key)?;
+            let key = Key::new(subject.key.namespace.as_ref().map(|namespace| namespace.as_str()), writer);
+            let reason = format!("{writer} wrote them last, and not again");
+            Some(cause("field manager", key, "kubeconfigs are not renewed", reason))
+        }
+        Verdict::Unknown
+        | Verdict::Missing
+        | Verdict::Unreadable
+        | Verdict::ExecRefused
+        | Verdict::EndpointDrift
+        | Verdict::CaDrift
+        | Verdict::WrongCluster
+        | Verdict::NotYetValid
+        | Verdict::Contract
+        | Verdict::SourceInvalid
+        | Verdict::SourceMissing
+        | Verdict::Waiting
+        | Verdict::CaRotating
+        | Verdict::Opaque
+        | Verdict::Fresh => None,
+    }
 }
 
 /// Its sentence without a moment relative to now: when it ends is shown beside it.

@@ -107,6 +107,7 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
             }
             EndpointComparison::NotJudged => None,
         },
+        value: String::new(),
         note: endpoint_text(ruling.endpoint).to_owned(),
     };
     let authority = Step {
@@ -116,6 +117,7 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
             CaComparison::Same | CaComparison::Insecure => Some(State::Match),
             CaComparison::NotJudged => None,
         },
+        value: String::new(),
         note: ca_text(ruling.ca).to_owned(),
     };
     panels.push(Panel::Strip { title: "LEADS TO", steps: vec![endpoint, authority] });

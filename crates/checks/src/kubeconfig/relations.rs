@@ -19,14 +19,41 @@ pub fn of(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Relations {
     let mut links = Vec::new();
     if let Some((key, standing, note)) = source(ruling) {
         let (from, to) = (object(SECRET.kind, key), own.clone());
-        links.push(Relation { from, verb: "copied".to_owned(), to, standing, note });
+        links.push(Relation { from, verb: "copied".to_owned(), to, standing, note, written: None });
     }
     if subject.sort != Sort::Hosted {
         let (standing, note) = leads_to(ruling);
         let to = object(CLUSTER.kind, &subject.cluster_key);
-        links.push(Relation { from: own, verb: "leads to".to_owned(), to, standing, note: note.to_owned() });
+        links.push(Relation {
+            from: own,
+            verb: "leads to".to_owned(),
+            to,
+            standing,
+            note: note.to_owned(),
+            written: None,
+        });
     }
-    Relations { links, ..Relations::default() }
+    Relations { links, ..users(subject) }
+}
+
+/// The Cluster whose controllers read the kubeconfig. Of a HostedCluster's, its users are not known to trueup.
+fn users(subject: &Subject<'_>) -> Relations {
+    let mut found = Relations::default();
+    if subject.sort == Sort::Hosted {
+        return found;
+    }
+    let (cluster, kind) = (&subject.owners.cluster, CLUSTER.kind.to_owned());
+    match (cluster.seen.is_some(), cluster.is_proven_absent()) {
+        (true, _) => {
+            let key = &subject.cluster_key;
+            let namespace = key.namespace.as_ref().map(|namespace| namespace.as_str());
+            let context = subject.context.cluster.name.as_str();
+            found.used_by.push(RelatedObject::new(context, &kind, namespace, key.name.as_str()));
+        }
+        (false, true) => found.searched.push(kind),
+        (false, false) => found.unread.push(kind),
+    }
+    found
 }
 
 fn source<'r>(ruling: &'r Ruling<'_>) -> Option<(&'r Key, RelationStanding, String)> {

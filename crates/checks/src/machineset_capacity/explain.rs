@@ -24,7 +24,8 @@ pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
     let (expected, actual) = sides(subject, ruling);
     let remedy = actions(subject, ruling);
     let mut evidence = evidence(subject, ruling);
-    if remedy.is_empty() && ruling.verdict.state() != State::Match {
+    // An action that takes the answer of another login leaves this one broken.
+    if (remedy.is_empty() || ruling.from_catalogue.is_some()) && ruling.verdict.state() != State::Match {
         evidence.extend(to_fix(subject, ruling).map(Evidence::advice));
     }
     Explanation {

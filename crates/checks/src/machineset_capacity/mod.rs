@@ -17,6 +17,7 @@ mod facts;
 mod interests;
 mod judge;
 mod labels;
+mod login_chain;
 mod machine;
 mod messages;
 mod names;

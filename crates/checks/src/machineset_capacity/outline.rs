@@ -4,7 +4,7 @@ use super::NAME;
 use super::messages::summary;
 use super::ruling::Ruling;
 use super::verdict::Verdict;
-use crate::outline::{Cause, CauseObject, Outline};
+use crate::outline::{Cause, CauseForm, CauseObject, Outline};
 use trueup_core::engine::State;
 use trueup_core::world::{ClusterName, Key};
 
@@ -41,5 +41,5 @@ fn cause(cluster: &ClusterName, ruling: &Ruling<'_>) -> Option<Cause> {
     let key = Key::new(None, cluster.as_str());
     let object = CauseObject { check: NAME, cluster: cluster.clone(), kind: "AWS login", key };
     let (effect, reason) = ("machine sets cannot scale from zero", "AWS login fails".into());
-    Some(Cause { object, effect, reason, written: None })
+    Some(Cause { object, effect, reason, written: None, form: CauseForm::Effect })
 }

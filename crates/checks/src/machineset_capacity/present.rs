@@ -6,6 +6,7 @@ use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
 use super::expected::Expected;
 use super::explain::advice;
+use super::login_chain::login_chain;
 use super::messages::{credentials, key_text};
 use super::names::{
     CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
@@ -105,6 +106,10 @@ fn login_text(credentials: &Credentials) -> &'static str {
 /// The way from a spec to its annotations, stage by stage; the first that is not right breaks the chain.
 pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Panel> {
     let mut panels = vec![Panel::Chain { title: "STAGES", links: stages(ruling) }];
+    let login = login_chain(subject, ruling);
+    if !login.is_empty() {
+        panels.push(Panel::Chain { title: "LOGIN", links: login });
+    }
     if !ruling.lines.is_empty() {
         panels.push(Panel::Lines { title: "ANNOTATIONS", lines: annotation_lines(ruling) });
     }

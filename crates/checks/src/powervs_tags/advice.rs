@@ -9,7 +9,7 @@ use super::ruling::Ruling;
 use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::State;
-use trueup_core::engine::text::shell_word;
+use trueup_core::engine::text::{ShellCommand, shell_word};
 use trueup_core::world::Provider;
 
 /// The remedy of a finding without actions; nothing for a match.
@@ -58,7 +58,7 @@ fn resource(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
         Verdict::Deleting => "IBM Cloud is deleting it; wait until it is gone".to_owned(),
         Verdict::Gone => format!("recreate it, or remove its id from the status: {}", edit(context, subject)),
         Verdict::TwoOwners => format!("decide who owns it and detach the other cluster's tags: {}", search()),
-        Verdict::Locked => format!("unlock it in IBM Cloud, then plan again: {}", search()),
+        Verdict::Locked => unlock(context, subject).unwrap_or_else(|| "unlock it in IBM Cloud, then plan again".to_owned()),
         Verdict::InUse => in_use(context, subject),
         Verdict::OtherOwner => format!("ask its owner, or point the cluster at another resource: {}", search()),
         Verdict::StaleOwner if ruling.codes.contains(&Code::NameTaken) => {
@@ -73,6 +73,15 @@ fn resource(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruli
             format!("look at it in IBM Cloud: {}", search())
         }
     }
+}
+
+/// The command that unlocks an instance of the resource controller: only those can be locked.
+fn unlock(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<String> {
+    let ResolvedSubject::Resource { account, item, .. } = *subject else { return None };
+    let resource = context.resource(account, item);
+    let command = ShellCommand::new("ibmcloud resource service-instance-unlock")
+        .operand(resource.name.as_deref().unwrap_or(&resource.id));
+    Some(format!("unlock it, then plan again: {}", command.line()))
 }
 
 fn in_use(context: &CheckContext<'_>, subject: &ResolvedSubject) -> String {

@@ -18,6 +18,7 @@ mod judge;
 mod kind;
 mod messages;
 mod names;
+mod order;
 mod outline;
 mod present;
 mod proofs;
@@ -153,7 +154,7 @@ impl CheckRules for PowerVsTags {
     }
 
     fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
-        present::cells(&ruled.contexts.fleet, &ruled.subject)
+        present::cells(&ruled.contexts.fleet, &ruled.subject, &ruled.ruling)
     }
 
     fn outline(ruled: &Ruled<'_, '_, Self>) -> Outline {

@@ -5,6 +5,8 @@ use super::context::CheckContext;
 use super::facts::CloudResource;
 use super::kind::Stage;
 use super::messages::state_text;
+use super::order::{self, Turn};
+use super::ruling::Ruling;
 use super::subjects::ResolvedSubject;
 use super::tags::Mark;
 use super::{explain::seen_from, facts::Course, tag_form};
@@ -16,9 +18,10 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
     plural: "resources",
     message: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
     columns: &[
-        Column::fixed("SEEN FROM", 14, 1),
-        Column::fixed("OWNER TAG", 12, 3),
-        Column::fixed("STATE", 10, 4),
+        Column::fixed("STATE", 10, 1),
+        Column::fixed("OWNER TAG", 12, 2),
+        Column::fixed("STEP", 15, 3),
+        Column::fixed("SEEN FROM", 14, 4),
         Column { side: Side::Right, ..Column::fixed("AGE", 5, 5) },
         Column { grows: true, ..Column::fixed("ID", 14, 6) },
     ],
@@ -27,19 +30,27 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
 };
 
 /// One row, in the order of the columns.
-pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell> {
+pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> Vec<Cell> {
     let whose = seen_from(context, subject).map_or_else(String::new, |claimant| viewer(context, claimant));
     let ResolvedSubject::Resource { account, item, .. } = subject else {
-        return vec![Cell::text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
+        return vec![Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::text(&whose), Cell::Nothing, Cell::Nothing];
     };
     let resource = context.resource(*account, *item);
     vec![
-        Cell::text(if whose.is_empty() { "-" } else { &whose }),
-        Cell::text(&owner_text(context, resource)),
         Cell::text(&state_text(&resource.state, resource.course())),
+        Cell::text(&owner_text(context, resource)),
+        Cell::text(&turn(context, subject, ruling).map_or_else(String::new, |turn| turn.message())),
+        Cell::text(if whose.is_empty() { "-" } else { &whose }),
         resource.created.map_or(Cell::Nothing, Cell::Age),
         Cell::text(&resource.id),
     ]
+}
+
+/// Where a resource is in the order of a teardown.
+pub fn turn(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> Option<Turn> {
+    let ResolvedSubject::Resource { account, item, seen_from } = *subject else { return None };
+    let leaked = order::turn_of_leaked(context, account, item, ruling);
+    leaked.or_else(|| order::turn(context, account, item, seen_from))
 }
 
 /// The shortest unique name of a cluster: its name, with the namespace where two have it.
@@ -49,7 +60,8 @@ fn viewer(context: &CheckContext<'_>, claimant: &Claimant<'_>) -> String {
     if claimant.fact.is_going() { format!("{name} going") } else { name }
 }
 
-fn owner_text(context: &CheckContext<'_>, resource: &CloudResource) -> String {
+/// The names of the clusters whose tags it carries.
+pub fn owner_text(context: &CheckContext<'_>, resource: &CloudResource) -> String {
     let owner = |mark: Mark<'_>| match mark {
         Mark::Owner(name) => Some(name.to_owned()),
         Mark::Uuid(_) | Mark::Connection { .. } | Mark::Other => None,

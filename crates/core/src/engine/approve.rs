@@ -78,6 +78,8 @@ pub enum Answers {
 pub struct ApprovedPlan {
     admission: Admission,
     how: How,
+    /// By cluster.
+    typed: BTreeMap<String, String>,
     approved_at: Timestamp,
 }
 
@@ -190,7 +192,13 @@ pub fn approve(admission: Admission, answers: &Answers, now: Timestamp) -> Resul
         Answers::Typed(_) | Answers::Flags { .. } | Answers::Rule { .. } => questions,
     };
     let how = check_answers(plan, &asked, answers)?;
-    Ok(ApprovedPlan { admission, how, approved_at: now })
+    let typed = match answers {
+        Answers::Typed(lines) => {
+            lines.iter().map(|(cluster, line)| (cluster.clone(), line.trim().to_owned())).collect()
+        }
+        Answers::Flags { .. } | Answers::Objects(_) | Answers::Rule { .. } => BTreeMap::new(),
+    };
+    Ok(ApprovedPlan { admission, how, typed, approved_at: now })
 }
 
 /// Whether answers are what the questions of a plan ask for. Approves nothing.
@@ -221,6 +229,11 @@ impl ApprovedPlan {
 
     pub fn how(&self) -> How {
         self.how
+    }
+
+    /// What was typed to approve the actions of a cluster; nothing where a key press was enough.
+    pub fn typed(&self, cluster: &str) -> Option<&str> {
+        self.typed.get(cluster).map(String::as_str).filter(|typed| !typed.is_empty())
     }
 
     pub fn approved_at(&self) -> Timestamp {

@@ -15,7 +15,13 @@ fn object(name: &str) -> CauseObject {
 }
 
 fn cause(name: &str, effect: &'static str) -> Cause {
-    Cause { object: object(name), effect, reason: "no provider uses them".into(), written: None }
+    Cause {
+        object: object(name),
+        effect,
+        reason: "no provider uses them".into(),
+        written: None,
+        form: CauseForm::Effect,
+    }
 }
 
 fn finding(name: &str, state: State, cause: Option<Cause>) -> (Arc<SubjectId>, CurrentJudgement) {

@@ -23,8 +23,11 @@ fn panels(given: &Given, subject: &str) -> Vec<Panel> {
     shown(given, subject, |domain, subject, view| domain.panels(subject, view))
 }
 
-fn step_lines(steps: &[Step]) -> Vec<(&str, State, &str)> {
-    steps.iter().map(|step| (step.label.as_str(), step.state.unwrap(), step.note.as_str())).collect()
+fn step_lines(steps: &[Step]) -> Vec<(&str, State, &str, &str)> {
+    steps
+        .iter()
+        .map(|step| (step.label.as_str(), step.state.unwrap(), step.value.as_str(), step.note.as_str()))
+        .collect()
 }
 
 #[test]
@@ -43,13 +46,14 @@ fn every_node_shows_the_revision_it_runs_and_where_it_goes() {
     assert_eq!(
         step_lines(steps),
         [
-            ("a", State::Match, "7: OIDC alone"),
-            ("b", State::Stale, "6 → 7: no auth-config"),
-            ("c", State::Error, "6 → 7: no auth-config"),
+            ("a", State::Match, "7", "OIDC alone"),
+            ("b", State::Stale, "6 → 7", "no auth-config"),
+            ("c", State::Error, "6 → 7", "no auth-config"),
             (
                 "d",
                 State::Unknown,
-                "5: not known: ConfigMap openshift-kube-apiserver/config-5 does not exist, and every revision has one"
+                "5",
+                "not known: ConfigMap openshift-kube-apiserver/config-5 does not exist, and every revision has one"
             ),
         ]
     );
@@ -94,12 +98,12 @@ fn the_way_of_a_switch_breaks_where_it_is_stuck() {
     assert_eq!(
         step_lines(links),
         [
-            ("Authentication", State::Match, "valid"),
-            ("auth-config", State::Match, "match"),
-            ("copy", State::Missing, "missing"),
-            ("arguments", State::Match, "match"),
-            ("nodes", State::Match, "available"),
-            ("OAuth objects", State::Extra, "25 to look at"),
+            ("Authentication", State::Match, "", "valid"),
+            ("auth-config", State::Match, "", "match"),
+            ("copy", State::Missing, "", "missing"),
+            ("arguments", State::Match, "", "match"),
+            ("nodes", State::Match, "", "available"),
+            ("OAuth objects", State::Extra, "", "25 to look at"),
         ]
     );
 }
@@ -161,7 +165,7 @@ fn a_token_that_is_typed_in_shows_who_it_would_be() {
             vec!["username  jo@x.example", "uid       7", "assumed   iss, aud, exp: not among the claims"],
         ),
         ("another issuer", given(), r#"{"iss":"https://other.example","email":"a"}"#, vec!["refused by issuer"]),
-        ("no JSON", given(), "{", vec!["this can't be read"]),
+        ("no JSON", given(), "{", vec!["this cannot be read"]),
         ("no OIDC", integrated(), "{}", vec!["the type is IntegratedOAuth: kube-apiserver takes no token"]),
         ("gates not known", given().incomplete(gates), "{}", vec!["unknown: feature gates"]),
     ];

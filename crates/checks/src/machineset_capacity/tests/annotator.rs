@@ -420,3 +420,38 @@ fn a_refused_role_makes_the_set_denied() {
         assert_eq!(found, selected, "case: {case}");
     }
 }
+
+/// `ServiceAccount = → AWS_ROLE_ARN = → AWS_WEB_IDENTITY_TOKEN_FILE ! not set → STS · → EC2 ·`
+#[test]
+fn the_login_is_a_chain_that_ends_at_its_first_broken_link() {
+    let chain = |given: Given| {
+        let judged = given.judged();
+        let panels = &judged.find(WORKERS).unwrap().panels;
+        let links = panels.iter().find_map(|panel| {
+            let crate::Panel::Chain { title: "LOGIN", links } = panel else { return None };
+            Some(links)
+        });
+        let link = |step: &crate::Step| {
+            let glyph = step.state.map_or('·', |state| state.glyph());
+            format!("{} {glyph} {}", step.label, step.value).trim_end().to_owned()
+        };
+        links.map_or_else(String::new, |links| links.iter().map(link).collect::<Vec<_>>().join(" → "))
+    };
+    let account = |given: Given| chain(given).replace("ServiceAccount = → ", "");
+    let token_file = "AWS_WEB_IDENTITY_TOKEN_FILE";
+    let cases = [
+        (running(json!([role(), token()])), format!("AWS_ROLE_ARN = → {token_file} = → STS · → EC2 ·")),
+        (running(json!([role()])), format!("AWS_ROLE_ARN = → {token_file} ! not set → STS · → EC2 ·")),
+        (running(json!([token()])), format!("AWS_ROLE_ARN ! not set → {token_file} = → STS · → EC2 ·")),
+        (
+            running(json!([])).provider("credentialsSecret", Value::Null),
+            format!("AWS_ROLE_ARN ! not set → {token_file} · → STS · → EC2 ·"),
+        ),
+    ];
+    for (given, expected) in cases {
+        assert_eq!(account(given), expected);
+    }
+    let keys = chain(running(json!([])).secret(secret_keys()));
+    assert!(keys.starts_with("Secret ") && keys.ends_with(" = → EC2 ="), "{keys}");
+    assert!(chain(running(json!([]))).ends_with("! does not exist → STS · → EC2 ·"), "{}", chain(running(json!([]))));
+}

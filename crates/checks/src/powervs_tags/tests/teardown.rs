@@ -251,3 +251,35 @@ fn a_fleet_without_a_single_cluster_makes_no_orphan_deletable() {
     nobody.fleet.members.remove("mgmt");
     assert_eq!(orphan(nobody), "unknown fleet-incomplete", "no cluster was asked");
 }
+
+/// The step of each resource that has one, by id.
+fn steps(given: &Given) -> Vec<(String, String)> {
+    let step = |answer: &crate::testing::Answer| {
+        let crate::Cell::Text(text) = &answer.cells[2] else { return None };
+        Some((answer.subject.name.clone(), text.to_string()))
+    };
+    given.judged().answers.values().filter_map(step).collect()
+}
+
+#[test]
+fn the_list_numbers_the_steps_of_a_teardown_and_says_what_blocks_one() {
+    let of = |given: &Given, id: &str| {
+        steps(given).into_iter().find(|(name, _)| name == id).map_or_else(String::new, |(_, step)| step)
+    };
+    let going = newer().going();
+    assert!(steps(&newer()).is_empty(), "no step without a teardown");
+    for (id, expected) in [("con-p", "1"), ("con-v", "2, after 1"), ("net", "with 8"), ("dhcp", "with 8")] {
+        assert_eq!(of(&going, id), expected, "{id}");
+    }
+    assert!(of(&going, "vpc").starts_with("7, after "), "{}", of(&going, "vpc"));
+    assert_eq!(of(&going.tags::<&str>("sg", &[]), "sg"), "blocks 6 (vpc)", "nothing proves that it is the cluster's");
+}
+
+#[test]
+fn a_locked_instance_names_the_command_that_unlocks_it() {
+    let judged = newer().going().of("ws", "locked", json!(true)).judged();
+    let answer = judged.find("workspace/ws@clusters/demo").unwrap();
+    let advice = answer.explanation.evidence.iter().find(|line| line.is_advice()).unwrap();
+    let command = "unlock it, then plan again: ibmcloud resource service-instance-unlock ";
+    assert!(advice.message.starts_with(command), "{}", advice.message);
+}

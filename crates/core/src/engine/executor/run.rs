@@ -318,8 +318,10 @@ impl<'p> Run<'p, '_> {
     }
 
     fn approval(&self) -> Record {
-        let cluster =
-            |target: &TargetRecord| ApprovedCluster { name: target.cluster.clone(), identity: target.identity.clone() };
+        let cluster = |target: &TargetRecord| ApprovedCluster {
+            typed: self.approved.typed(&target.cluster).map(str::to_owned),
+            ..ApprovedCluster::new(target.cluster.as_str(), target.identity.clone())
+        };
         Record::PlanApproved {
             plan: self.report.plan.clone(),
             who: self.settings.who.clone(),

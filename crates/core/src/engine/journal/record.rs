@@ -159,6 +159,15 @@ const REDACTED: &str = "redacted";
 pub struct ApprovedCluster {
     pub name: String,
     pub identity: ClusterIdentity,
+    /// What was typed to approve it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<String>,
+}
+
+impl ApprovedCluster {
+    pub fn new(name: impl Into<String>, identity: ClusterIdentity) -> Self {
+        Self { name: name.into(), identity, typed: None }
+    }
 }
 
 /// The labels or annotations a request sets or takes off; one that is not there has no value.

@@ -124,7 +124,7 @@ fn approved() -> Record {
         host: "laptop".to_owned(),
         how: ApprovalWay::Typed,
         at: at(0),
-        clusters: vec![ApprovedCluster { name: "guest-a".to_owned(), identity }],
+        clusters: vec![ApprovedCluster::new("guest-a", identity)],
         undoes: None,
     }
 }

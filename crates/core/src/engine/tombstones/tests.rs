@@ -21,7 +21,7 @@ fn hours_ago(hours: i64) -> Timestamp {
 /// The records of a plan that did one thing to the Secret `x`.
 fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
     let (plan, action) = (plan.to_owned(), "a1".to_owned());
-    let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity: identity() }];
+    let clusters = vec![ApprovedCluster::new("guest-a", identity())];
     let (who, host, how) = ("anna".to_owned(), "laptop".to_owned(), ApprovalWay::Typed);
     let approved = Record::PlanApproved { plan: plan.clone(), who, host, how, at, clusters, undoes: None };
     let target = ObjectRef {

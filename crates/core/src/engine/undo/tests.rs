@@ -28,7 +28,7 @@ fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
     let (plan, action) = ("sha256:aa".to_owned(), "a1".to_owned());
     let identity =
         ClusterIdentity { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..ClusterIdentity::default() };
-    let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
+    let clusters = vec![ApprovedCluster::new("guest-a", identity)];
     let mut records = vec![Record::PlanApproved {
         plan: plan.clone(),
         who: "anna".to_owned(),
