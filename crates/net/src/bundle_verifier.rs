@@ -10,10 +10,11 @@ use std::sync::Arc;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
-use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use crate::tls::PROVIDER;
 
 /// The certificates of a bundle, and those of them that can sign others.
 pub struct Bundle {
@@ -30,7 +31,7 @@ pub struct BundleVerifier {
 
 impl BundleVerifier {
     pub fn new(bundle: Bundle) -> Self {
-        let provider = Arc::new(ring::default_provider());
+        let provider = PROVIDER.clone();
         let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(bundle.store), provider)
             .build()
             .expect("a bundle has at least one usable certificate and no revocation lists");

@@ -3,8 +3,9 @@
 //! Invariant: no error quotes a certificate or a key; it names where the text came from.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
@@ -57,6 +58,13 @@ pub enum HttpVersions {
     OneAndTwo,
 }
 
+/// The algorithms of all connections: one copy for a thousand clusters.
+pub(crate) static PROVIDER: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| Arc::new(ring::default_provider()));
+
+/// Sessions that a connection to one server may resume. rustls reserves about 20 kB for its default of 256 sessions, for
+/// each of a thousand clusters.
+const SESSIONS_OF_ONE_SERVER: usize = 8;
+
 /// Reads a file that the user's kubeconfig names, within a limit of size and time. This crate reads no files.
 pub type ReadFile = fn(&Path) -> std::io::Result<Zeroizing<String>>;
 
@@ -98,11 +106,11 @@ pub async fn client_config(
         }
         Verification::Full { roots: None, .. } => builder().with_root_certificates(required_system_roots()?),
         Verification::Skipped { .. } => {
-            let verifier = AcceptAny { provider: Arc::new(ring::default_provider()) };
+            let verifier = AcceptAny { provider: PROVIDER.clone() };
             builder().dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
     };
-    let config = match certificate {
+    let mut config = match certificate {
         None => builder.with_no_client_auth(),
         Some(certificate) => {
             let (chain, key) = identity(certificate, read_file).await?;
@@ -110,6 +118,7 @@ pub async fn client_config(
             builder.with_client_auth_cert(chain, key).map_err(|_| TlsError::Mismatch { place })?
         }
     };
+    config.resumption = Resumption::in_memory_sessions(SESSIONS_OF_ONE_SERVER);
     Ok(offering(HttpVersions::OneAndTwo, config))
 }
 
@@ -133,7 +142,7 @@ pub(crate) fn proxy_config() -> Result<ClientConfig, TlsError> {
 }
 
 fn builder() -> ConfigBuilder<ClientConfig, WantsVerifier> {
-    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    ClientConfig::builder_with_provider(PROVIDER.clone())
         .with_safe_default_protocol_versions()
         .expect("the ring provider speaks TLS 1.2 and 1.3")
 }

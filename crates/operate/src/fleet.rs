@@ -20,7 +20,7 @@ use trueup_checks::Check;
 use trueup_core::engine::AcceptRule;
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::{AskAfter, Command, GuestResolver, Live, LiveSetup, Member, Question, Settled, Update};
-use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
+use trueup_fleet::observe::{Ports, ProcessJitter, WallClock, WatchStart};
 
 /// How many commands and updates may be queued.
 const CHANNEL: usize = 64;
@@ -209,5 +209,10 @@ pub fn connect_members(
             .with_watches(session.watches),
         live_max: session.settings.safety.live_max,
     });
+    let live = match session.watches {
+        WatchStart::AfterList => live,
+        // What is read once is written, and shown in no list.
+        WatchStart::OnRequest => live.of_verdicts(),
+    };
     Ok(Made { live, recording: None, keeps: Box::new(()) })
 }

@@ -17,7 +17,7 @@ use trueup_core::engine::vault::check_possible;
 use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Verb};
 use trueup_core::world::{ClockSkew, ClusterName, Gap, Link, View};
 use trueup_fleet::connect::TlsTrust;
-use trueup_fleet::live::{AskAfter, Live, Settled};
+use trueup_fleet::live::{AskAfter, Command, Live, Settled};
 
 /// How long lists may take: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. What is missing then is unknown.
 pub const LIST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ impl Fleet {
         let mut late = self.wait_listed().await?;
         if !settle.is_zero() && self.ask(|live| with_remedy(live).iter().any(proposes_delete)).await? {
             // What changes meanwhile starts the wait of its verdict again.
-            self.ask(Live::start_watches).await?;
+            self.send(Command::StartWatches).await;
             tokio::time::sleep(settle).await;
             late = self.wait_with_progress(AskAfter::Resync).await?;
         }

@@ -274,7 +274,13 @@ fn what(
         Link::Listing { objects } => format!("listing: {} objects so far", thousands(*objects)),
         Link::Connecting => link_words(model, cluster, Countdown::Minutes, painter).1,
         Link::Idle if summary.counts.total() == 0 => "disconnected: live_max reached".to_owned(),
-        Link::Idle | Link::Live { .. } | Link::Recorded => match model.fleet.unread(cluster) {
+        Link::Idle => {
+            let read = model.fleet.links().since(&cluster.name).map(|since| painter.list_age(since, model.now));
+            let age = read.map(|age| format!("counts are {age} old")).unwrap_or_default();
+            let parts = [&*summary.what, &*age].into_iter().filter(|part| !part.is_empty());
+            return (parts.collect::<Vec<_>>().join("; "), Role::Text);
+        }
+        Link::Live { .. } | Link::Recorded => match model.fleet.unread(cluster) {
             Some(lists) => format!("{} of {} lists not read (first: {})", lists.unread, lists.of, lists.first),
             None => return (summary.what.to_string(), Role::Text),
         },

@@ -136,7 +136,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::{CheckDescription, CheckRules, ContextCache, Ruled, Touched};
+    use crate::{Cell, CheckDescription, CheckRules, ContextCache, Ruled, Touched};
     use trueup_core::engine::State;
     use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, Interest, World};
 
@@ -193,6 +193,10 @@ mod tests {
 
         fn judgement(_: &Ruled<'_, '_, Self>) -> Judgement {
             Judgement { state: State::Match, verdict: "counted", codes: Vec::new(), ownership_proofs: 0, until: None }
+        }
+
+        fn cells(_: &Ruled<'_, '_, Self>) -> Vec<Cell> {
+            vec![Cell::Number(1)]
         }
 
         fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
@@ -254,6 +258,25 @@ mod tests {
         }
         let counted = (check.rulings.load(Ordering::Relaxed), check.contexts.load(Ordering::Relaxed));
         assert_eq!(counted, (10, 1), "rulings of ten subjects, contexts of one cluster");
+    }
+
+    #[test]
+    fn a_command_that_shows_no_list_holds_the_same_verdicts_and_nothing_beside_them() {
+        let domains: Vec<Box<dyn Check>> = vec![Box::new(Counting { subjects: 10, ..Counting::default() })];
+        let world = World::default();
+        let view = world.view("2026-11-16T10:00:00Z".parse().unwrap());
+        let mut changes = ChangeSet::default();
+        changes.push(Change::Cluster(ClusterName::new("a")));
+        let [rows, verdicts] = [Judgements::default(), Judgements::of_verdicts()].map(|mut judgements| {
+            judgements.follow(&domains, view, &changes);
+            judgements
+        });
+        assert_eq!(rows.len(), 5);
+        for ((subject, row), (other, verdict)) in rows.iter().zip(verdicts.iter()) {
+            assert_eq!((subject, &row.judgement, row.since), (other, &verdict.judgement, verdict.since));
+            assert_eq!(row.cells, [Cell::Number(1)]);
+            assert_eq!(*verdict, CurrentJudgement::new(row.judgement.clone(), row.since));
+        }
     }
 
     #[test]

@@ -75,8 +75,16 @@ impl CurrentJudgement {
 struct Judged {
     judgement: Judgement,
     cells: Vec<Cell>,
+    parent: Option<SubjectId>,
     outline: Outline,
     began: Option<Timestamp>,
+}
+
+impl Judged {
+    /// A judgement with nothing beside it.
+    fn verdict(judgement: Judgement) -> Self {
+        Self { judgement, cells: Vec::new(), parent: None, outline: Outline::default(), began: None }
+    }
 }
 
 /// What judging changed.
@@ -94,9 +102,25 @@ pub struct Judgements {
     held: BTreeMap<Arc<SubjectId>, Arc<CurrentJudgement>>,
     /// When judgements may change by time alone.
     deadlines: BTreeSet<(Timestamp, Arc<SubjectId>)>,
+    kept: Kept,
+}
+
+/// What is made and held of each judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Kept {
+    /// Everything a list on the screen shows of it.
+    #[default]
+    Rows,
+    /// The judgement alone: a third of the memory.
+    Verdicts,
 }
 
 impl Judgements {
+    /// Judgements without cells, outlines and parents, for commands that show no list.
+    pub fn of_verdicts() -> Self {
+        Self { kept: Kept::Verdicts, ..Self::default() }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&SubjectId, &CurrentJudgement)> {
         self.held.iter().map(|(subject, held)| (&**subject, &**held))
     }
@@ -248,25 +272,22 @@ impl Judgements {
         news: &mut Vec<FindingChange>,
     ) {
         for subject in subjects {
-            let judged = pass.rule(&subject).map(|ruled| Judged {
-                judgement: ruled.judgement(),
-                cells: ruled.cells(),
-                outline: ruled.outline(),
-                began: ruled.began(),
+            let judged = pass.rule(&subject).map(|ruled| match self.kept {
+                Kept::Rows => Judged {
+                    judgement: ruled.judgement(),
+                    cells: ruled.cells(),
+                    parent: domain.parent(&subject, view),
+                    outline: ruled.outline(),
+                    began: ruled.began(),
+                },
+                Kept::Verdicts => Judged::verdict(ruled.judgement()),
             });
-            self.take(domain, subject, judged, view, news);
+            self.take(subject, judged, view, news);
         }
     }
 
-    fn take(
-        &mut self,
-        domain: &dyn Check,
-        subject: SubjectId,
-        judged: Option<Judged>,
-        view: View<'_>,
-        news: &mut Vec<FindingChange>,
-    ) {
-        let Some(Judged { judgement, cells, outline, began }) = judged else {
+    fn take(&mut self, subject: SubjectId, judged: Option<Judged>, view: View<'_>, news: &mut Vec<FindingChange>) {
+        let Some(Judged { judgement, cells, parent, outline, began }) = judged else {
             self.forget(&subject, news);
             return;
         };
@@ -274,7 +295,7 @@ impl Judgements {
         let before = known.map(|(_, before)| &**before);
         let since =
             before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
-        let parent = domain.parent(&subject, view).map(Arc::new);
+        let parent = parent.map(Arc::new);
         let written = || outline.cause.as_ref().and_then(|cause| cause.written.as_ref()?.at());
         let recorded = began.or_else(|| if judgement.state == State::Match { None } else { written() });
         let began = Began::of(recorded, before, &judgement, view.now);

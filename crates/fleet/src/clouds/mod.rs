@@ -33,7 +33,7 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::connect::{Clock, Connection, Connector, Env, LinkError, ServerClock, TlsTrust};
+use crate::connect::{Clock, Connection, Connector, Env, IdleConnections, LinkError, ServerClock, TlsTrust};
 use crate::live::{ClusterAccount, Member};
 use kube_adapter::KubeAdapter;
 use trueup_core::engine::CloudRef;
@@ -299,6 +299,7 @@ impl Connector for AccountConnector {
             server: self.adapter.server(),
             proxy: None,
             clock: self.adapter.clock(),
+            idle: IdleConnections::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

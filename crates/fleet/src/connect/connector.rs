@@ -11,7 +11,7 @@ use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
 use super::plugins::PluginPolicy;
-use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, ServerClock, TlsTrust};
+use super::transport::{self, Clock, Connection, IdleConnections, Login, LoginError, OpenError, ServerClock, TlsTrust};
 use crate::clouds::AccountPort;
 use trueup_core::world::{Gap, GapCause};
 
@@ -120,6 +120,7 @@ impl Connector for FixedConnector {
             server: "in process".to_owned(),
             proxy: None,
             clock: ServerClock::default(),
+            idle: IdleConnections::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

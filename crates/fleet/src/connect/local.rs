@@ -31,7 +31,7 @@ use zeroize::Zeroizing;
 use super::change_watcher::ChangeWatcher;
 use super::connector::{Connector, LinkError};
 use super::kubeconfig::{Kubeconfig, KubeconfigError, Places, Selection, Trust};
-use super::transport::{Clock, Connection, ServerClock, TlsTrust};
+use super::transport::{Clock, Connection, IdleConnections, ServerClock, TlsTrust};
 
 /// Where the contexts are listed: the kind `Context` of the group `local.trueup`.
 const CONTEXTS: &str = "/apis/local.trueup/v1/contexts";
@@ -74,6 +74,7 @@ impl Connector for LocalConnector {
             server: "this machine".to_owned(),
             proxy: None,
             clock: ServerClock::default(),
+            idle: IdleConnections::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

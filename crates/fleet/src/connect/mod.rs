@@ -44,5 +44,7 @@ pub use local::LocalConnector;
 pub use plugins::{PluginApprovals, PluginId, PluginPolicy, PluginQuestion};
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;
-pub use transport::{BadImpersonation, Clock, Connection, GuestOrigin, LoginError, OpenError, ServerClock, TlsTrust};
+pub use transport::{
+    BadImpersonation, Clock, Connection, GuestOrigin, IdleConnections, LoginError, OpenError, ServerClock, TlsTrust,
+};
 pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+use tokio::time::sleep;
 
 use crate::connect::{Connection, Connector, LinkEvent, discovery, identity};
 use crate::observe::Epoch;
@@ -14,10 +16,11 @@ use trueup_core::world::{ClusterIdentity, ClusterName, Gap, GapCause, Served};
 /// What a person can do about a login that a connected server refuses.
 const LOGIN_HINT: &str = "log in again, then reconnect";
 
-/// Attempts that begin at once: a thousand handshakes and discoveries at the same time would all end too late.
-const ATTEMPTS_AT_ONCE_MAX: usize = 64;
-/// How long an attempt keeps others waiting: one that takes longer waits for its server, and costs nothing here.
-const ATTEMPT_TURN: Duration = Duration::from_secs(2);
+/// Clusters that are connected to and listed at once: a thousand handshakes and discoveries at the same time would all end
+/// too late, and a cluster that has answered and waits for its lists only holds memory.
+const CLUSTERS_AT_ONCE_MAX: usize = 64;
+/// How long a cluster keeps others waiting: one that takes longer waits for its server, and costs nothing here.
+const TURN_MAX: Duration = Duration::from_secs(2);
 
 /// Who may begin to connect.
 #[derive(Clone)]
@@ -25,22 +28,27 @@ pub(super) struct AttemptTurns(Arc<Semaphore>);
 
 impl Default for AttemptTurns {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(ATTEMPTS_AT_ONCE_MAX)))
+        Self(Arc::new(Semaphore::new(CLUSTERS_AT_ONCE_MAX)))
     }
 }
 
 impl AttemptTurns {
-    /// Runs an attempt in its turn, which ends with the attempt or after [`ATTEMPT_TURN`].
-    async fn take<T>(&self, attempt: impl Future<Output = T>) -> T {
-        let turn = self.0.acquire().await.expect("the semaphore is never closed");
-        let mut attempt = std::pin::pin!(attempt);
-        match tokio::time::timeout(ATTEMPT_TURN, &mut attempt).await {
-            Ok(done) => done,
-            Err(_) => {
-                drop(turn);
-                attempt.await
-            }
-        }
+    async fn begin(&self) -> Turn {
+        let permit = self.0.clone().acquire_owned().await.expect("the semaphore is never closed");
+        let ending = async move {
+            sleep(TURN_MAX).await;
+            drop(permit);
+        };
+        Turn(tokio::spawn(ending).abort_handle())
+    }
+}
+
+/// The turn of one cluster: from its first request until it is listed, at most [`TURN_MAX`]. Ends when it is dropped.
+pub(super) struct Turn(AbortHandle);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -62,6 +70,8 @@ pub(super) struct Opened {
     pub connection: Connection,
     pub identity: ClusterIdentity,
     pub served: Served,
+    /// Ends once everything was listed.
+    pub turn: Turn,
 }
 
 /// Connects, and reads identity and discovery.
@@ -71,8 +81,8 @@ pub(super) async fn connect(
     connector: Arc<dyn Connector>,
     turns: AttemptTurns,
 ) -> Done {
-    let opened = turns.take(AssertUnwindSafe(open(connector.as_ref())).catch_unwind()).await;
-    let what = match opened {
+    let turn = turns.begin().await;
+    let what = match AssertUnwindSafe(open(connector.as_ref(), turn)).catch_unwind().await {
         Ok(Ok(opened)) => What::Connected(Box::new(opened)),
         Ok(Err(event)) => What::NotConnected(event),
         Err(_) => What::NotConnected(LinkEvent::Failing(broken_down())),
@@ -86,7 +96,7 @@ pub(super) async fn rediscover(cluster: ClusterName, epoch: Epoch, client: kube:
     Done { cluster, epoch, what: What::Discovered(served.unwrap_or_else(|_| Served::Unknown(broken_down()))) }
 }
 
-async fn open(connector: &dyn Connector) -> Result<Opened, LinkEvent> {
+async fn open(connector: &dyn Connector, turn: Turn) -> Result<Opened, LinkEvent> {
     let connection = connector.connect().await.map_err(|error| error.event())?;
     let (identity, served) = futures::join!(identity::read(&connection.client), discovery::read(&connection.client));
     if let Served::Unknown(gap) = &served {
@@ -104,7 +114,7 @@ async fn open(connector: &dyn Connector) -> Result<Opened, LinkEvent> {
             | GapCause::OverBudget => {}
         }
     }
-    Ok(Opened { connection, identity: identity.identity, served })
+    Ok(Opened { connection, identity: identity.identity, served, turn })
 }
 
 pub(super) fn unauthorized(gap: Gap) -> LinkEvent {
@@ -124,22 +134,21 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn attempts_begin_in_turns_and_a_slow_one_gives_its_turn_away() {
+    async fn clusters_are_read_in_turns_and_a_slow_one_gives_its_turn_away() {
         let (turns, running, most) = (AttemptTurns::default(), AtomicUsize::default(), AtomicUsize::default());
         let (turns, running, most) = (&turns, &running, &most);
-        let attempt = |takes: Duration| {
-            turns.take(async move {
-                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                tokio::time::sleep(takes).await;
-                running.fetch_sub(1, Ordering::SeqCst);
-            })
+        let read = async |takes: Duration| {
+            let _turn = turns.begin().await;
+            most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            sleep(takes).await;
+            running.fetch_sub(1, Ordering::SeqCst);
         };
-        join_all((0..1_000).map(|_| attempt(Duration::from_millis(100)))).await;
-        assert_eq!(most.load(Ordering::SeqCst), ATTEMPTS_AT_ONCE_MAX);
+        join_all((0..1_000).map(|_| read(Duration::from_millis(100)))).await;
+        assert_eq!(most.load(Ordering::SeqCst), CLUSTERS_AT_ONCE_MAX);
         let began = tokio::time::Instant::now();
-        let silent = (0..ATTEMPTS_AT_ONCE_MAX).map(|_| attempt(Duration::from_secs(60)));
+        let silent = (0..CLUSTERS_AT_ONCE_MAX).map(|_| read(Duration::from_secs(60)));
         let quick = async {
-            attempt(Duration::from_millis(100)).await;
+            read(Duration::from_millis(100)).await;
             began.elapsed()
         };
         let (_, waited) = futures::join!(join_all(silent), quick);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::asked::AskedCollections;
+use super::attempt::Turn;
 use super::lists::UnreadLists;
 use crate::connect::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
 use crate::observe::{Epoch, Observer, VersionFloor};
@@ -39,6 +40,8 @@ pub(super) struct ClusterSession {
     pub epoch: Epoch,
     pub connection: Option<Connection>,
     pub observer: Option<Observer>,
+    /// While it is connected and listed for the first time, and others wait for that.
+    pub turn: Option<Turn>,
     pub marks: VersionFloor,
     pub identity: ClusterIdentity,
     pub served: Served,
@@ -59,6 +62,12 @@ pub(super) struct ClusterSession {
     pub judged: bool,
     /// Larger is more recent: who was needed last.
     pub needed: u64,
+    /// When a guest was last given a connection.
+    pub connected_at: Timestamp,
+    /// How many connections had been given until then, to any guest.
+    pub connection_number: u64,
+    /// Whether it is read again only because its turn has come: what is known of it can be used meanwhile.
+    pub is_read_again: bool,
     /// The excessive skew of its clock that an update has named.
     pub clock_shown: Option<ClockSkew>,
     /// The unread lists that an update has named.
@@ -73,6 +82,7 @@ impl ClusterSession {
             epoch: Epoch::default(),
             connection: None,
             observer: None,
+            turn: None,
             marks: VersionFloor::default(),
             identity: ClusterIdentity::default(),
             served: Served::Unknown(Gap::new(GapCause::NotObserved, "not connected yet")),
@@ -85,6 +95,9 @@ impl ClusterSession {
             rest: Gap::new(GapCause::NotObserved, "not connected yet"),
             judged: false,
             needed: 0,
+            connected_at: Timestamp::MIN,
+            connection_number: 0,
+            is_read_again: false,
             clock_shown: None,
             lists_shown: None,
         }
@@ -151,11 +164,25 @@ impl ClusterSession {
         [self.retry_at, self.rediscover_at].into_iter().flatten().min()
     }
 
+    /// Whether it is connected and its lists are not watched: they were read once.
+    pub fn is_unwatched(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| !observer.is_watching())
+    }
+
+    /// Notes that all lists were answered: a connection that nothing is watched over is not needed for now.
+    pub fn note_answered(&mut self) {
+        self.ailing = false;
+        self.is_read_again = false;
+        if let Some(connection) = self.connection.as_ref().filter(|_| self.is_unwatched()) {
+            connection.idle.close();
+        }
+    }
+
     /// Whether waiting longer would bring nothing that is not known to be missing.
     pub fn is_settled(&self) -> bool {
         match self.machine.link() {
             Link::Idle => self.judged,
-            Link::Connecting | Link::Listing { .. } => false,
+            Link::Connecting | Link::Listing { .. } => self.is_read_again,
             Link::Live { .. } => self.is_answered(),
             // A refused login gets one more try right away.
             Link::Degraded { gap, .. } => gap.cause != GapCause::Unauthorized,
@@ -202,6 +229,7 @@ impl ClusterSession {
     /// Ends the connection; what was known stays, and what is still asked waits for the next one.
     pub fn disconnect(&mut self) {
         self.observer = None;
+        self.turn = None;
         self.connection = None;
         self.rediscover_at = None;
         self.ailing = false;

@@ -199,7 +199,7 @@ impl Live {
                 | Link::Recorded => None,
             };
             if let Some(session) = self.sessions.get_mut(&cluster).filter(|session| session.is_answered()) {
-                session.ailing = false;
+                session.note_answered();
             }
             if let Some(event) = event {
                 self.link(&cluster, event, changes);

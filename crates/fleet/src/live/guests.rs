@@ -1,11 +1,12 @@
 //! Members that follow from what is known: the guests of HostedClusters, and the accounts of clusters.
 //!
 //! Invariants: a guest enters and leaves with the change that says so; no other guest is looked at. A guest waits for one of
-//! `live_max` connections (`connection_budget`).
+//! `live_max` connections, and for its turn once all were read (`connection_budget`).
 
 use std::collections::BTreeSet;
 
 use super::cluster_session::{HostState, Member};
+use super::connection_budget::Move;
 use super::discover::{self, ClusterAccount, Guest, GuestState};
 use super::session::Live;
 use super::work;
@@ -42,11 +43,30 @@ impl Live {
                 self.enter(member, changes);
             }
         }
-        for (cluster, event) in self.sessions.connection_changes(self.live_max) {
-            if event == LinkEvent::Released {
-                self.rest(&cluster, changes);
+        self.move_connections(changes);
+    }
+
+    /// Gives connections to guests that wait for one, in the place of others where there is none left.
+    pub(super) fn move_connections(&mut self, changes: &mut ChangeSet) {
+        let now = self.ports.clock.now();
+        for (cluster, how) in self.sessions.moves(self.live_max, now) {
+            let Some(session) = self.sessions.get_mut(&cluster) else { continue };
+            if how == Move::Retire {
+                session.needed = 0;
             }
-            self.link(&cluster, event, changes);
+            match how {
+                Move::Release | Move::Retire => {
+                    self.rest(&cluster, changes);
+                    self.link(&cluster, LinkEvent::Released, changes);
+                }
+                Move::Connect | Move::ReadAgain => {
+                    self.connections_given += 1;
+                    session.connection_number = self.connections_given;
+                    session.connected_at = now;
+                    session.is_read_again = how == Move::ReadAgain;
+                    self.link(&cluster, LinkEvent::Wanted, changes);
+                }
+            }
         }
     }
 

@@ -121,10 +121,13 @@ impl Live {
                 self.link(&cluster, LinkEvent::RetryDue, changes);
             }
         }
+        if self.sessions.next_turn(self.live_max).is_some_and(|at| at <= now) {
+            self.move_connections(changes);
+        }
     }
 
     fn connected(&mut self, cluster: &ClusterName, opened: Opened, changes: &mut ChangeSet) {
-        let Opened { connection, identity, mut served } = opened;
+        let Opened { connection, identity, mut served, turn } = opened;
         self.served_kinds.share(&mut served);
         let now = self.ports.clock.now();
         let Some(session) = self.sessions.get_mut(cluster) else { return };
@@ -148,6 +151,7 @@ impl Live {
             fallback_namespaces: session.member.namespaces.clone(),
         }));
         session.connection = Some(connection);
+        session.turn = Some(turn);
         // The new observer gets every interest, and lists all of them again.
         session.asked.set_all(Asked::Waiting, |_| true);
         self.interests.mark(cluster);

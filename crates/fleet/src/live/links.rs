@@ -46,7 +46,10 @@ impl Live {
         if before != std::mem::discriminant(session.machine.link()) {
             tracing::info!(%cluster, link = ?session.machine.link(), "the link changed");
         }
-        session.judged |= all_listed;
+        if all_listed {
+            session.judged = true;
+            session.turn = None;
+        }
         match effect {
             Some(LinkEffect::Connect) => {
                 session.disconnect();

@@ -31,7 +31,7 @@ use super::shared_kinds::SharedKinds;
 use super::update::{AskAfter, Command, Question, Update};
 use crate::clouds::{AccountPort, Accounts};
 use crate::connect::{Connection, FixedConnector, LinkEvent, TlsTrust};
-use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
+use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, WatchStart, outbox};
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
@@ -93,6 +93,8 @@ pub struct Live {
     pub(super) outbox: Outbox,
     pub(super) inbox: Inbox,
     pub(super) needs: u64,
+    /// Connections given to guests so far.
+    pub(super) connections_given: u64,
     /// When it was last found out what is wanted, and when it is to be found out again.
     pub(super) wishes: Pacing,
     pub(super) wishes_due: Option<Timestamp>,
@@ -167,6 +169,7 @@ impl Live {
             outbox,
             inbox,
             needs: 0,
+            connections_given: 0,
             wishes: Pacing::default(),
             wishes_due: None,
             unfollowed: ChangeSet::default(),
@@ -189,6 +192,12 @@ impl Live {
         live
     }
 
+    /// The same for a command that shows no list: it holds verdicts and nothing beside them.
+    #[must_use]
+    pub fn of_verdicts(self) -> Self {
+        Self { judgements: Judgements::of_verdicts(), ..self }
+    }
+
     /// What was recorded, as it was at `now`: it answers questions and never changes. Must be called inside a tokio
     /// runtime.
     pub fn from_snapshot(
@@ -204,9 +213,17 @@ impl Live {
         Self { world, judgements, pace: Pace::Still, ..live }
     }
 
-    /// Watches what has been listed, where watches were held back.
-    pub fn start_watches(&self) {
-        self.ports.watches.open();
+    /// Watches what has been listed, where watches were held back: of the guests, as many as may be live.
+    fn start_watches(&mut self) {
+        self.ports.watches = WatchStart::AfterList;
+        let mut guests = 0;
+        for session in self.sessions.values_mut() {
+            guests += usize::from(session.is_guest());
+            if let Some(observer) = session.observer.as_ref().filter(|_| !session.is_guest() || guests <= self.live_max)
+            {
+                observer.start_watches();
+            }
+        }
     }
 
     /// Whether this is a recording.
@@ -307,6 +324,7 @@ impl Live {
                 }
             }
             Command::Resync => self.resync(),
+            Command::StartWatches => self.start_watches(),
             Command::Ask(question) => {
                 self.judge_now();
                 question(self);
@@ -495,6 +513,7 @@ impl Live {
             // Judging that rests makes a deadline wait too: waking for it would do nothing.
             .chain(self.judgements.next_deadline().map(|at| at.max(self.judging.next(Duration::ZERO))))
             .chain(progress)
+            .chain(self.sessions.next_turn(self.live_max))
             .chain(self.wishes_due)
             .chain(self.unjudged_due())
             .chain(self.deferred.iter().map(|deferred| deferred.until))

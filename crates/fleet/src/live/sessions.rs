@@ -8,9 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::cluster_session::ClusterSession;
-use super::connection_budget::ConnectionBudget;
+use super::connection_budget::{ConnectionBudget, Move};
 use super::work;
-use crate::connect::LinkEvent;
 use trueup_core::world::{ClusterName, Link};
 
 #[derive(Default)]
@@ -105,10 +104,16 @@ impl Sessions {
         self.wakes.iter().take_while(|(at, _)| *at <= now).map(|(_, name)| name.clone()).collect()
     }
 
-    /// The links of guests to release and to wake.
-    pub fn connection_changes(&mut self, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
+    /// What to do with the connections of guests.
+    pub fn moves(&mut self, live_max: usize, now: Timestamp) -> Vec<(ClusterName, Move)> {
         self.refresh();
-        self.budget.changes(live_max)
+        self.budget.moves(live_max, now)
+    }
+
+    /// When the next guest is to be read again in the place of another.
+    pub fn next_turn(&mut self, live_max: usize) -> Option<Timestamp> {
+        self.refresh();
+        self.budget.next_turn(live_max)
     }
 
     fn refresh(&mut self) {

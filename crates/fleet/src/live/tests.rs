@@ -9,6 +9,7 @@ mod kubeconfig;
 mod lists;
 mod powervs;
 mod scale;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -309,7 +310,7 @@ async fn watches_on_request_begin_where_the_lists_ended() {
         tokio::time::timeout(Duration::from_secs(60), async { while live.step().await.is_empty() {} }).await.is_err()
     );
     assert_eq!(watches(), 0, "no list was watched");
-    live.start_watches();
+    live.handle(Command::StartWatches);
     until(&mut live, "the change between list and watch", |live| findings(live).contains(&"c/y drift".to_owned()))
         .await;
     assert!(watches() > 0);

@@ -64,6 +64,8 @@ pub enum Command {
     ClockJumped,
     /// Read everything again.
     Resync,
+    /// Watch what has been listed, where watches were held back.
+    StartWatches,
     /// Answer a question from what is known.
     Ask(Question),
     /// Answer a question about links and lists at once; judgements may be older than what is known.

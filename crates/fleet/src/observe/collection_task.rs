@@ -12,7 +12,7 @@ use super::api_client::{ApiClient, FailedRead, Failure, Operation};
 use super::backoff;
 use super::episode::Episodes;
 use super::outbox::{Epoch, Outbox};
-use super::ports::Ports;
+use super::ports::{Ports, WatchGate};
 use super::request::Part;
 use super::version_floor::VersionFloor;
 use super::watch::Sink;
@@ -44,6 +44,7 @@ pub(super) struct TaskConnection {
     pub ports: Ports,
     pub marks: VersionFloor,
     pub outbox: Outbox,
+    pub watches: WatchGate,
     /// Concurrent lists over this connection.
     pub lists_at_once: Semaphore,
     /// Objects listed so far over this connection.

@@ -32,7 +32,7 @@ mod watcher;
 
 pub use observer::{Observer, ObserverSetup};
 pub use outbox::{Batch, Epoch, Inbox, Outbox, outbox};
-pub use ports::{Clock, Jitter, Ports, ProcessJitter, WallClock, WatchGate, WatchStart};
+pub use ports::{Clock, Jitter, Ports, ProcessJitter, WallClock, WatchStart};
 pub use version_floor::VersionFloor;
 
 /// Reads one line of a watch and the object in it, as a watch does. Whether both could be read.

@@ -19,7 +19,7 @@ use super::api_client::ApiClient;
 use super::collection_task::{CollectionRequest, CollectionTask, TaskConnection};
 use super::episode::Episodes;
 use super::outbox::{Epoch, Outbox};
-use super::ports::Ports;
+use super::ports::{Ports, WatchGate};
 use super::reader::ObjectReader;
 use super::version_floor::VersionFloor;
 use super::watcher::Watcher;
@@ -62,6 +62,7 @@ impl Observer {
         let connection = Arc::new(TaskConnection {
             epoch,
             api: ApiClient { client },
+            watches: WatchGate::new(ports.watches),
             ports,
             marks,
             outbox,
@@ -80,6 +81,16 @@ impl Observer {
     /// Objects listed so far over this connection.
     pub fn objects_listed(&self) -> u64 {
         self.connection.listed.load(Ordering::Relaxed)
+    }
+
+    /// Watches what has been listed, where watches were held back.
+    pub fn start_watches(&self) {
+        self.connection.watches.open();
+    }
+
+    /// Whether collections are watched once they are listed.
+    pub fn is_watching(&self) -> bool {
+        self.connection.watches.is_open()
     }
 
     /// Observes what is needed of one collection from now on: starts, changes or ends its task.

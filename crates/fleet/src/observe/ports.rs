@@ -57,17 +57,17 @@ pub enum WatchStart {
     /// As soon as they are listed.
     #[default]
     AfterList,
-    /// When [`WatchGate::open`] is called, from the versions of their lists. A command that reads a fleet once needs no
-    /// watches, which are most of its requests and connections.
+    /// When [`super::Observer::start_watches`] is called, from the versions of their lists. A command that reads a fleet
+    /// once needs no watches, which are most of its requests and connections.
     OnRequest,
 }
 
-/// Holds watches back until they are wanted.
+/// Holds the watches over one connection back until they are wanted.
 #[derive(Debug)]
-pub struct WatchGate(watch::Sender<bool>);
+pub(super) struct WatchGate(watch::Sender<bool>);
 
 impl WatchGate {
-    fn new(start: WatchStart) -> Self {
+    pub fn new(start: WatchStart) -> Self {
         Self(watch::Sender::new(start == WatchStart::AfterList))
     }
 
@@ -75,7 +75,11 @@ impl WatchGate {
         self.0.send_replace(true);
     }
 
-    pub(super) async fn opened(&self) {
+    pub fn is_open(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    pub async fn opened(&self) {
         // Cannot fail: the sender lives as long as `self`.
         let _ = self.0.subscribe().wait_for(|is_open| *is_open).await;
     }
@@ -89,14 +93,14 @@ pub struct Ports {
     pub digester: Digester,
     /// Budgets, and what counts towards them.
     pub ledger: Ledger,
-    pub watches: Arc<WatchGate>,
+    pub watches: WatchStart,
     pub(super) lists_at_once: Arc<Semaphore>,
 }
 
 impl Ports {
     pub fn new(clock: Arc<dyn Clock>, jitter: Arc<dyn Jitter>, digester: Digester) -> Self {
         let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
-        let watches = Arc::new(WatchGate::new(WatchStart::default()));
+        let watches = WatchStart::default();
         Self { clock, jitter, digester, ledger: Ledger::default(), watches, lists_at_once }
     }
 
@@ -106,7 +110,7 @@ impl Ports {
     }
 
     /// The same inputs with watches that start then.
-    pub fn with_watches(self, start: WatchStart) -> Self {
-        Self { watches: Arc::new(WatchGate::new(start)), ..self }
+    pub fn with_watches(self, watches: WatchStart) -> Self {
+        Self { watches, ..self }
     }
 }

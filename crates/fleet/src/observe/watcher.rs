@@ -87,7 +87,10 @@ impl Watcher {
             let next = match listed {
                 Ok(parts) => {
                     let began = Instant::now();
-                    let next = self.follow(parts, facts, resyncs).await;
+                    let next = match self.wait_for_gate(facts, resyncs).await {
+                        Ok(facts) => Box::pin(self.follow(parts, facts, resyncs)).await,
+                        Err(next) => next,
+                    };
                     if began.elapsed() > CONNECTION_SHORTEST {
                         failures = 0;
                     }
@@ -236,32 +239,53 @@ impl Watcher {
         WatchPart { namespace, position: Position::new(version) }
     }
 
+    /// Waits until what was listed is to be watched. Returns the facts that are requested then, or what comes instead.
+    async fn wait_for_gate(&mut self, mut facts: Vec<FactKind>, resyncs: u64) -> Result<Vec<FactKind>, Next> {
+        let connection = self.task.connection.clone();
+        loop {
+            tokio::select! {
+                () = connection.watches.opened() => return Ok(facts),
+                changed = self.requested.changed() => facts = self.take_request(changed, &facts, resyncs)?,
+            }
+        }
+    }
+
+    /// Takes a changed request. Returns its facts, unless they need another list.
+    fn take_request(
+        &mut self,
+        changed: Result<(), watch::error::RecvError>,
+        facts: &[FactKind],
+        resyncs: u64,
+    ) -> Result<Vec<FactKind>, Next> {
+        if changed.is_err() {
+            return Err(Next::Stop);
+        }
+        let requested = self.requested.borrow_and_update().clone();
+        if requested.resyncs != resyncs || requested.facts.iter().any(|fact| !facts.contains(fact)) {
+            return Err(Next::ListAsWished);
+        }
+        Ok(requested.facts)
+    }
+
     /// Watches every part until one cannot continue.
     async fn follow(&mut self, mut parts: Vec<WatchPart>, mut facts: Vec<FactKind>, resyncs: u64) -> Next {
         loop {
             let projection = self.task.projection(&facts);
             let task = &self.task;
             let follows = parts.iter_mut().map(|watch_part| Box::pin(follow_part(task, &projection, watch_part)));
-            let ending = tokio::select! {
-                (ending, _, _) = select_all(follows) => ending,
-                changed = self.requested.changed() => {
-                    if changed.is_err() {
-                        return Next::Stop;
+            let changed = tokio::select! {
+                (ending, _, _) = select_all(follows) => return match ending {
+                    Ending::Relist => Next::List,
+                    Ending::Lost(failed) => {
+                        self.task.lose(&facts, &failed.gap);
+                        Next::WaitAndList(failed)
                     }
-                    let requested = self.requested.borrow_and_update().clone();
-                    if requested.resyncs != resyncs || requested.facts.iter().any(|fact| !facts.contains(fact)) {
-                        return Next::ListAsWished;
-                    }
-                    facts = requested.facts;
-                    continue;
-                }
+                },
+                changed = self.requested.changed() => changed,
             };
-            return match ending {
-                Ending::Relist => Next::List,
-                Ending::Lost(failed) => {
-                    self.task.lose(&facts, &failed.gap);
-                    Next::WaitAndList(failed)
-                }
+            facts = match self.take_request(changed, &facts, resyncs) {
+                Ok(facts) => facts,
+                Err(next) => return next,
             };
         }
     }
@@ -271,7 +295,6 @@ impl Watcher {
 async fn follow_part(task: &CollectionTask, projection: &Projection, watch_part: &mut WatchPart) -> Ending {
     let WatchPart { namespace, position } = watch_part;
     let part = task.part(namespace.as_ref());
-    task.ports.watches.opened().await;
     loop {
         let spread = (task.ports.jitter.fraction() * WATCH_SECONDS_SPREAD as f64) as u64;
         let timeout = Duration::from_secs(WATCH_SECONDS + spread);

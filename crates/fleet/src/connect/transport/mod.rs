@@ -13,6 +13,7 @@
 //! Elsewhere: dialling, proxies, TLS (`net`); which requests to send (`observe`); when to retry (`link`).
 
 mod login;
+mod pool;
 mod server_clock;
 mod stack;
 
@@ -27,7 +28,7 @@ use http::Uri;
 use trueup_core::files;
 use trueup_net::{
     AddressKind, ClientCertificate, Connector, Destination, Egress, EgressRefused, GuestServer, HolderReach, PemSource,
-    Permit, Proxies, ProxyError, ProxyNamedBy, Routes, TlsError, Verification, client_config, is_loopback, pooled,
+    Permit, Proxies, ProxyError, ProxyNamedBy, Routes, TlsError, Verification, client_config, is_loopback,
 };
 use zeroize::Zeroizing;
 
@@ -49,6 +50,20 @@ pub struct Connection {
     pub proxy: Option<String>,
     /// The server's clock; never compared where there is no network in between.
     pub clock: ServerClock,
+    pub idle: IdleConnections,
+}
+
+/// The connections that a server's client keeps for its next request. None where there is no network in between.
+#[derive(Clone, Default)]
+pub struct IdleConnections(Option<Arc<pool::ConnectionPool>>);
+
+impl IdleConnections {
+    /// Closes those that carry no request. The next request opens one again.
+    pub fn close(&self) {
+        if let Some(pool) = &self.0 {
+            pool.close_idle();
+        }
+    }
 }
 
 /// How far the server's identity is known.
@@ -117,10 +132,10 @@ pub async fn open(
     let route = Proxies::of(|name| env.text(name)).route(&access.server, access.proxy.as_ref())?;
     let proxy = route.proxy_host();
     let connector = Connector::new(config, access.verification.server_name(), Routes::Fixed(route), permit)?;
-    let http = pooled(connector, IDLE_MAX);
+    let pool = Arc::new(pool::ConnectionPool::new(connector));
     let headers = stack::headers(&access.impersonation, acting_as)?;
     let clock = ServerClock::default();
-    let stack = stack::Stack::new(http, &access.server, headers, login.clone(), clock.clone())
+    let stack = stack::Stack::new(pool.clone(), &access.server, headers, login.clone(), clock.clone())
         .answered_within(env.request_timeout());
     Ok(Connection {
         client: kube::Client::new(stack, access.namespace.clone()),
@@ -128,6 +143,7 @@ pub async fn open(
         server: access.server.to_string().trim_end_matches('/').to_owned(),
         proxy,
         clock,
+        idle: IdleConnections(Some(pool)),
     })
 }
 
@@ -180,7 +196,7 @@ impl Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { client: _, tls, server, proxy, clock } = self;
+        let Self { client: _, tls, server, proxy, clock, idle: _ } = self;
         f.debug_struct("Connection")
             .field("server", server)
             .field("tls", tls)

@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,10 +12,10 @@ use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::time::Instant;
 use tower::{BoxError, Service};
-use trueup_net::{CONNECT_TIMEOUT, Pooled};
 
 use super::Impersonation;
 use super::login::Login;
+use super::pool::ConnectionPool;
 use super::server_clock::ServerClock;
 
 /// Names the program in the server's audit log.
@@ -28,11 +27,10 @@ const NOT_IN_HEADER_NAMES: &AsciiSet =
 
 /// The service under `kube::Client`.
 pub(super) struct Stack {
-    http: Pooled<Body>,
+    pool: Arc<ConnectionPool>,
     server: Uri,
     headers: HeaderMap,
     login: Arc<Login>,
-    dialing: Arc<FirstDial>,
     clock: ServerClock,
     limit: Option<Duration>,
 }
@@ -46,13 +44,13 @@ struct NotInTime {
 
 impl Stack {
     pub(super) fn new(
-        http: Pooled<Body>,
+        pool: Arc<ConnectionPool>,
         server: &Uri,
         headers: HeaderMap,
         login: Arc<Login>,
         clock: ServerClock,
     ) -> Self {
-        Self { http, server: server.clone(), headers, login, dialing: Arc::default(), clock, limit: None }
+        Self { pool, server: server.clone(), headers, login, clock, limit: None }
     }
 
     /// The same with a limit for the time until the response to a read begins.
@@ -72,7 +70,7 @@ impl Service<Request<Body>> for Stack {
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let (http, login, dialing) = (self.http.clone(), self.login.clone(), self.dialing.clone());
+        let (pool, login) = (self.pool.clone(), self.login.clone());
         let clock = self.clock.clone();
         // An answer that is late leaves a write unknown: writes have limits of their own.
         let limit = self.limit.filter(|_| request.method() == Method::GET && !is_watch(request.uri()));
@@ -86,12 +84,13 @@ impl Service<Request<Body>> for Stack {
             if let Some(value) = header {
                 request.headers_mut().insert(header::AUTHORIZATION, value);
             }
+            let generation = pool.current();
             // Waiting for another request's dial is no part of this one.
             let timed = async {
                 let sent = Instant::now();
-                (answer(http.request(request), limit).await, sent.elapsed())
+                (answer(generation.http.request(request), limit).await, sent.elapsed())
             };
-            let (response, took) = dialing.alone_at_first(timed).await;
+            let (response, took) = generation.dialing.alone_at_first(timed).await;
             let response = response?;
             clock.observe(response.headers(), login.now(), took);
             if response.status() == StatusCode::UNAUTHORIZED {
@@ -126,33 +125,6 @@ fn is_watch(uri: &Uri) -> bool {
     "the impersonated user holds characters that no header can hold; check --as and --as-group, or the user's as fields"
 )]
 pub struct BadImpersonation;
-
-/// Lets the first request of a connection go alone, so that those that start with it share its HTTP/2 connection: the
-/// pool learns that there is one to share only when TLS has agreed on it, and would dial for each until then.
-///
-/// The rest waits until the first is answered or has failed, and no longer than dialing may take.
-#[derive(Default)]
-struct FirstDial {
-    over: AtomicBool,
-    turn: tokio::sync::Mutex<()>,
-}
-
-impl FirstDial {
-    /// The lock is held across the await on purpose: waiting for that request is what it is for.
-    async fn alone_at_first<T>(&self, request: impl Future<Output = T>) -> T {
-        if self.over.load(Ordering::Acquire) {
-            return request.await;
-        }
-        let turn = tokio::time::timeout(CONNECT_TIMEOUT, self.turn.lock()).await;
-        if self.over.load(Ordering::Acquire) {
-            drop(turn);
-            return request.await;
-        }
-        let answer = request.await;
-        self.over.store(true, Ordering::Release);
-        answer
-    }
-}
 
 /// The headers that are the same for every request. What `asked` sets replaces what the kubeconfig says.
 ///

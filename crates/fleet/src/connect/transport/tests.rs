@@ -294,6 +294,30 @@ async fn requests_that_start_together_dial_once() {
     assert_eq!(server.connections(), 1);
 }
 
+#[tokio::test]
+async fn idle_connections_are_closed_on_request_and_the_next_request_dials_again() {
+    let roots = authority("roots");
+    for protocols in [&["h2", "http/1.1"][..], &["http/1.1"]] {
+        let identity = roots.sign(&["127.0.0.1"], rcgen::KeyPair::generate().unwrap());
+        let server = ApiServer::start(identity, protocols, None).await;
+        let connection = opened(&access(&server.url("127.0.0.1"), &roots)).await;
+        get(&connection, "/api").await.unwrap();
+        let dialed = server.connections();
+        get(&connection, "/api").await.unwrap();
+        assert_eq!((server.connections(), server.open()), (dialed, dialed), "{protocols:?}: kept for the next request");
+        // A response whose body is not read yet is no idle connection.
+        let unread = send::stream(&connection.client, "/api", send::JSON).await.unwrap();
+        connection.idle.close();
+        assert!(!send::collect(unread.into_body(), send::BODY_MAX).await.unwrap().is_empty(), "{protocols:?}");
+        while server.open() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let together = futures::future::join_all((0..10).map(|_| get(&connection, "/api"))).await;
+        assert!(together.iter().all(Result::is_ok), "{protocols:?}");
+        assert!(server.connections() > dialed, "{protocols:?}: dialed again");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn requests_that_start_together_fail_together() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -21,6 +21,7 @@ impl Connector for Skewed {
             server: "https://c".to_owned(),
             proxy: None,
             clock: ServerClock::compared(skew),
+            idle: crate::connect::IdleConnections::default(),
         };
         Box::pin(std::future::ready(Ok(connection)))
     }

@@ -23,6 +23,7 @@ pub(super) struct ApiServer {
     port: u16,
     scheme: &'static str,
     connections: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
     requests: Arc<AtomicUsize>,
 }
 
@@ -71,6 +72,11 @@ impl ApiServer {
         self.connections.load(Ordering::SeqCst)
     }
 
+    /// Connections that neither side has closed.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
+    }
+
     pub(super) fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
@@ -78,12 +84,18 @@ impl ApiServer {
     async fn listen(scheme: &'static str, tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (connections, requests) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let server = Self { port, scheme, connections: connections.clone(), requests: requests.clone() };
+        let [connections, open, requests]: [Arc<AtomicUsize>; 3] = Default::default();
+        let server =
+            Self { port, scheme, connections: connections.clone(), open: open.clone(), requests: requests.clone() };
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 connections.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(greet(stream, tls.clone(), requests.clone()));
+                open.fetch_add(1, Ordering::SeqCst);
+                let (open, greeting) = (open.clone(), greet(stream, tls.clone(), requests.clone()));
+                tokio::spawn(async move {
+                    greeting.await;
+                    open.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
         server
