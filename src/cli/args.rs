@@ -36,6 +36,9 @@ pub struct Globals {
     /// The kubeconfig file, instead of KUBECONFIG or ~/.kube/config
     #[arg(long, global = true, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
+    /// The context of the cluster that a controller runs in
+    #[arg(long, global = true, value_name = "CONTEXT")]
+    pub hub: Option<String>,
     /// Act as this user
     #[arg(long = "as", global = true, value_name = "USER")]
     pub act_as: Option<String>,
@@ -103,6 +106,12 @@ pub enum Command {
     /// Check config, clusters, permissions and terminal
     #[command(after_help = help::DOCTOR)]
     Doctor,
+    /// Print the least roles for the enabled checks, as YAML
+    #[command(after_help = help::RBAC)]
+    Rbac(RbacArgs),
+    /// List, show and answer the Proposals of a controller
+    #[command(after_help = help::PROPOSALS)]
+    Proposals(ProposalsArgs),
     /// Render a cluster's external OIDC configuration, and test a token against it
     Oidc(OidcArgs),
     /// Start an embedded fleet; nothing outside the process is touched
@@ -405,6 +414,95 @@ pub enum OidcWhat {
         /// How to print
         #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
         format: ExplainFormat,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct RbacArgs {
+    /// Only this check; may be given several times
+    #[arg(long = "check", value_name = "NAME", num_args = 1..)]
+    pub checks: Vec<String>,
+    /// What the roles are for
+    #[arg(long, value_enum, default_value_t = RbacMode::Observe, value_name = "MODE")]
+    pub mode: RbacMode,
+    /// The roles of guests instead, for kubeconfigs that are not their administrator's
+    #[arg(long, conflicts_with = "belt")]
+    pub guest: bool,
+    /// An admission policy that limits what the user may delete, instead of roles
+    #[arg(long)]
+    pub belt: bool,
+    /// The user that the roles are bound to, as the API server of the cluster knows it
+    #[arg(long, value_name = "NAME", default_value = "system:serviceaccount:trueup:trueup")]
+    pub user: String,
+}
+
+/// What roles are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RbacMode {
+    /// Read what the checks read
+    Observe,
+    /// Read, and write the controller's own objects
+    Propose,
+    /// Also write what remedies and their undo write
+    Apply,
+}
+
+impl RbacMode {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Propose => "propose",
+            Self::Apply => "apply",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ProposalsArgs {
+    /// The controller's namespace
+    #[arg(long, short = 'n', global = true, value_name = "NAME", default_value = "trueup")]
+    pub namespace: String,
+    #[command(subcommand)]
+    pub what: ProposalsWhat,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum ProposalsWhat {
+    /// List them, those that wait for approval first
+    List {
+        /// How to print
+        #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
+        format: ExplainFormat,
+    },
+    /// Print the plan of one, as trueup show does, with its approvals and results
+    Show {
+        /// The name, or the first characters of the plan's id
+        proposal: String,
+        /// How to print
+        #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanFormat::Table, value_name = "FORMAT")]
+        format: PlanFormat,
+    },
+    /// Approve one: its tier decides what is asked
+    Approve {
+        /// The name, or the first characters of the plan's id
+        proposal: String,
+        /// Only this action; may be given several times
+        #[arg(long = "only", value_name = "ACTION", num_args = 1..)]
+        only: Vec<String>,
+        /// The plan's id: 8 characters for T1 and T2, the whole from T3; needed without a terminal
+        #[arg(long, value_name = "ID")]
+        expect: Option<String>,
+        /// Confirm the T4 actions of this cluster
+        #[arg(long = "confirm-cluster", value_name = "NAME")]
+        confirm_clusters: Vec<String>,
+    },
+    /// Reject one; the controller does not apply it any more
+    Reject {
+        /// The name, or the first characters of the plan's id
+        proposal: String,
+        /// Why, for the readers of the Proposal
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        reason: String,
     },
 }
 

@@ -1,13 +1,16 @@
 //! The part of `trueup doctor` that connects to clusters: reachability, permissions, clocks.
 
+use std::collections::BTreeMap;
+
 use super::context::Context;
 use super::doctor::Check;
 use super::fleet::connect;
+use super::output::count;
 use crate::config::Config;
-use trueup_core::engine::{AccessAnswer, AccessQuestion};
+use trueup_core::engine::{AccessAnswer, AccessAnswers, AccessQuestion};
 use trueup_core::world::{CLOCK_SKEW_MAX, ClockSkew, ClusterName, ClusterSource, GapCause};
 use trueup_fleet::live::Live;
-use trueup_operate::{access_questions, ask_access, link_error, unread as unread_of, with_remedy};
+use trueup_operate::{access_questions, ask_access, link_error, read_questions, unread as unread_of, with_remedy};
 
 /// Connects and checks. `doctor` reports an invalid kubeconfig.
 pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
@@ -19,9 +22,10 @@ pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
         let mut checks: Vec<Check> = names.iter().map(|name| reach(live, name, &late)).collect();
         checks.extend(unread(live));
         let clocks: Vec<Check> = names.iter().filter_map(|name| Some(clock(name, live.clock(name)?))).collect();
-        (checks, access_questions(live, &with_remedy(live)), clocks)
+        (checks, access_questions(live, &with_remedy(live)), read_questions(live), clocks)
     };
-    let Ok((mut checks, questions, clocks)) = fleet.ask(read).await else { return Vec::new() };
+    let Ok((mut checks, questions, reads, clocks)) = fleet.ask(read).await else { return Vec::new() };
+    checks.extend(read_permissions(&ask_access(reads).await));
     for (question, answer) in ask_access(questions).await {
         checks.push(permission(&question, &answer));
     }
@@ -52,9 +56,32 @@ fn unread(live: &Live) -> Vec<Check> {
     checks
 }
 
+/// What reading takes: a line for each missing permission, and one for a cluster that misses none.
+fn read_permissions(answers: &AccessAnswers) -> Vec<Check> {
+    let mut by_cluster: BTreeMap<&ClusterName, Vec<(&AccessQuestion, &AccessAnswer)>> = BTreeMap::new();
+    for (question, answer) in answers {
+        by_cluster.entry(&question.cluster).or_default().push((question, answer));
+    }
+    let mut checks = Vec::new();
+    for (cluster, answers) in by_cluster {
+        let missing: Vec<Check> = answers
+            .iter()
+            .filter(|(_, answer)| **answer != AccessAnswer::Allowed)
+            .map(|(question, answer)| permission(question, answer))
+            .collect();
+        if missing.is_empty() {
+            let message = format!("{cluster}: every collection can be read ({})", count(answers.len(), "permission"));
+            checks.push(Check::fit("permission", message));
+        }
+        checks.extend(missing);
+    }
+    checks
+}
+
 fn permission(question: &AccessQuestion, answer: &AccessAnswer) -> Check {
-    let AccessQuestion { cluster, verb, group, resource, namespace } = question;
-    let resource = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
+    let AccessQuestion { cluster, verb, group, resource, namespace, name } = question;
+    let mut resource = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
+    resource.extend(name.iter().flat_map(|name| ["/", name.as_str()]));
     let place = namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
     let what = format!("{cluster}: {verb} {resource}{place}");
     match answer {

@@ -73,6 +73,29 @@ Exit codes:
   4  plan is stale, expired or another one
   130  interrupted before anything was sent";
 
+pub const RBAC: &str = "\
+Examples:
+  trueup rbac
+  trueup rbac --check hosted-oidc --mode apply
+  trueup rbac --belt --user system:serviceaccount:trueup:trueup
+
+Exit codes:
+  0  printed
+  1  no enabled check has that name, or another error";
+
+pub const PROPOSALS: &str = "\
+Examples:
+  trueup proposals list --hub hub
+  trueup proposals show 7029d4a7 --hub hub
+  trueup proposals approve guest-payments-hosted-oidc-7029d4a7 --hub hub
+  trueup proposals reject 7029d4a7 --reason 'after the freeze' --hub hub
+
+Exit codes:
+  0  done
+  3  refused: the API server, the answer, or the state of the Proposal
+  4  another plan than expected, or its content is not what its id says
+  1  usage, or another error";
+
 pub const UNDO: &str = "\
 Examples:
   trueup undo 5f21c9aa

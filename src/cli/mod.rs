@@ -33,6 +33,8 @@ mod out_file;
 mod output;
 mod plan;
 mod process;
+mod proposals;
+mod rbac;
 mod replay;
 mod run;
 mod run_plan;
@@ -111,6 +113,8 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Show(_)
             | Command::History(_)
             | Command::Doctor
+            | Command::Rbac(_)
+            | Command::Proposals(_)
             | Command::Oidc(_)
             | Command::Keys(_)
             | Command::Themes(_)
@@ -202,6 +206,8 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Undo(args)) => undo::run(&context, &args).await,
         Some(Command::History(args)) => history::run(&context, &args).await,
         Some(Command::Doctor) => doctor::run(&context).await,
+        Some(Command::Rbac(args)) => rbac::run(&context, &args),
+        Some(Command::Proposals(args)) => proposals::run(&context, &args).await,
         Some(Command::Oidc(args)) => oidc::run(&context, &args).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Run(args)) => run::run(&context, &args).await,

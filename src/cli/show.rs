@@ -35,7 +35,11 @@ pub async fn run(context: &Context, args: &ShowArgs) -> Result<u8, CliError> {
     Ok(NOT_APPLICABLE)
 }
 
-fn show(context: &Context, format: PlanFormat, plan: &Plan) -> Result<(), CliError> {
+/// Prints a plan.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub fn show(context: &Context, format: PlanFormat, plan: &Plan) -> Result<(), CliError> {
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
     let (now, zone) = (Timestamp::now(), context.zone());
     let page = Page { plan, now, zone, terminal: context.terminal, matches };

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::outline::Outline;
+use super::permissions::{OwnerMark, Permission};
 use super::present::{Cell, CheckDescription, FleetTable, Panel};
 use super::relations::Relations;
 use super::workload::Workload;
@@ -102,6 +103,16 @@ pub trait Check: Send + Sync {
     /// Whether it reads guests.
     fn guests(&self) -> GuestUse {
         GuestUse::Read
+    }
+
+    /// What it reads and writes, for roles.
+    fn permissions(&self) -> Vec<Permission> {
+        Vec::new()
+    }
+
+    /// What it takes as proof of ownership on objects that it deletes.
+    fn owner_marks(&self) -> Vec<OwnerMark> {
+        Vec::new()
     }
 
     /// The collections it needs because of one cluster, given what is known so far. They may be in other clusters.

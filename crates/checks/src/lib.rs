@@ -16,6 +16,7 @@ pub mod machineset_capacity;
 mod managed_elsewhere;
 mod nearest;
 mod outline;
+pub mod permissions;
 pub mod powervs_tags;
 mod present;
 pub mod registry;

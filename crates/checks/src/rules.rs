@@ -16,6 +16,7 @@ use crate::contract::{Check, GuestUse, Pass, Probe, RuledSubject, Touched, inter
 use crate::evidence::advise;
 use crate::managed_elsewhere;
 use crate::outline::Outline;
+use crate::permissions::{OwnerMark, Permission};
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::relations::{self, Relations};
 use crate::workload::Workload;
@@ -49,6 +50,16 @@ pub trait CheckRules: Send + Sync + Sized {
 
     /// Whether it reads guests.
     const GUESTS: GuestUse = GuestUse::Read;
+
+    /// What it reads and writes, for roles.
+    fn permissions(&self) -> Vec<Permission> {
+        Vec::new()
+    }
+
+    /// What it takes as proof of ownership on objects that it deletes.
+    fn owner_marks(&self) -> Vec<OwnerMark> {
+        Vec::new()
+    }
 
     /// The collections it needs because of one cluster, given what is known so far. They may be in other clusters.
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest>;
@@ -267,6 +278,14 @@ impl<C: CheckRules> Check for C {
 
     fn guests(&self) -> GuestUse {
         C::GUESTS
+    }
+
+    fn permissions(&self) -> Vec<Permission> {
+        CheckRules::permissions(self)
+    }
+
+    fn owner_marks(&self) -> Vec<OwnerMark> {
+        CheckRules::owner_marks(self)
     }
 
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use crate::api::{ApprovalRecord, ApprovalSpec, Decision};
 use crate::recorded::Recorded;
 use crate::settings::FourEyes;
-use trueup_core::engine::{Asks, Chosen, ClusterQuestion, Refusal, Tier, questions, short_id};
+use trueup_core::engine::{Asks, Chosen, ClusterQuestion, Refusal, Tier, questions};
 
 /// An Approval object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub fn examine(
         (Some(question), Some((_, actions))) if counted.len() >= needed => Verdict::Approved(Approved {
             approvers,
             chosen: chosen(actions.iter().copied()),
-            words: [(question.cluster.clone(), word(&question.asks))].into(),
+            words: [(question.cluster.clone(), question.asks.word())].into(),
         }),
         _ => Verdict::Open { counted: approvers, needed },
     };
@@ -182,25 +182,8 @@ fn same_proposal(proposal: &Recorded, approval: &GivenApproval, own: &str) -> Re
 
 /// The words are those of the Proposal's tier, also where the chosen actions alone would have a lower one.
 fn right_words(proposal: &Recorded, question: &ClusterQuestion, words: &str) -> Result<(), ApprovalFault> {
-    let cluster = proposal.topic.cluster.clone();
-    let asks = match proposal.tier {
-        Tier::T0 | Tier::T1 => Asks::Enter,
-        Tier::T2 => Asks::Deletions(question.deletions),
-        Tier::T3 => Asks::ClusterName(cluster),
-        Tier::T4 => Asks::ClusterNameAndId { cluster, short_id: short_id(&proposal.plan_id).to_owned() },
-    };
-    let expected = word(&asks);
+    let expected = Asks::of(proposal.tier, &proposal.topic.cluster, question.deletions, &proposal.plan_id).word();
     if words == expected { Ok(()) } else { Err(ApprovalFault::Words { expected }) }
-}
-
-/// What has to be typed.
-fn word(asks: &Asks) -> String {
-    match asks {
-        Asks::Enter => String::new(),
-        Asks::Deletions(count) => count.to_string(),
-        Asks::ClusterName(cluster) => cluster.clone(),
-        Asks::ClusterNameAndId { cluster, short_id } => format!("{cluster} {short_id}"),
-    }
 }
 
 fn record(approval: &GivenApproval) -> ApprovalRecord {

@@ -1,6 +1,6 @@
 //! The in-cluster front end.
 //!
-//! - [`api`]: the objects people and the controller meet at: Proposals and Approvals.
+//! - [`api`]: the objects people and the controller meet at: Proposals and Approvals. [`hub`]: both for clients.
 //! - [`settings`]: what `[controller]` decides.
 //! - [`shard`], [`lease`], [`balance`], [`fence`]: which replica acts for which cluster, and until when. [`moment`] is
 //!   their clock.
@@ -19,6 +19,7 @@ pub mod balance;
 pub mod clocks;
 pub mod fence;
 pub mod held;
+pub mod hub;
 pub mod kube_api;
 pub mod lease;
 mod lease_task;

@@ -8,8 +8,10 @@ use futures::StreamExt as _;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::observe::link_error;
 use trueup_core::engine::{AccessAnswer, AccessAnswers, AccessQuestion, Judged, access_questions};
-use trueup_fleet::connect::send;
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, CollectionId, Scope};
+use trueup_fleet::connect::{identity, send};
 use trueup_fleet::live::Live;
 
 const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -30,6 +32,65 @@ pub fn questions<'j>(
         (question, client)
     };
     questions.into_iter().map(with_client).collect()
+}
+
+/// Every permission that reading a cluster takes, each once: its identity, and each collection that a check needs.
+pub fn read_questions(live: &Live) -> Vec<(AccessQuestion, Option<kube::Client>)> {
+    let mut questions = BTreeSet::new();
+    let view = live.view();
+    // Accounts and the user's own files know no RBAC; a cluster that is not connected is reported as such.
+    let has_rbac = |cluster: &Cluster| {
+        let is_cluster = !cluster.source.is_account() && cluster.source != ClusterSource::Local;
+        is_cluster && link_error(&cluster.link).is_none() && live.client(&cluster.name).is_some()
+    };
+    for cluster in view.clusters() {
+        let interests = live.domains().iter().flat_map(|check| check.interests_of(cluster, view));
+        let asked = interests.filter(|interest| view.cluster(&interest.id.cluster).is_some_and(has_rbac));
+        questions.extend(asked.flat_map(|interest| collection_questions(&interest.id)));
+        if has_rbac(cluster) {
+            questions.extend(identity_questions(&cluster.name));
+        }
+    }
+    // A collection of one namespace is part of the collection of all of them.
+    let is_part = |question: &AccessQuestion| {
+        let whole = AccessQuestion { namespace: None, name: None, ..question.clone() };
+        whole != *question && question.verb != "get" && questions.contains(&whole)
+    };
+    let asked = questions.iter().filter(|question| !is_part(question)).cloned();
+    asked.map(|question| (question.clone(), live.client(&question.cluster))).collect()
+}
+
+/// The namespace and the ConfigMap that identify a cluster.
+fn identity_questions(cluster: &ClusterName) -> [AccessQuestion; 2] {
+    let question = |resource, namespace: Option<&str>, name: &str| AccessQuestion {
+        cluster: cluster.clone(),
+        verb: "get",
+        group: "",
+        resource,
+        namespace: namespace.map(str::to_owned),
+        name: Some(name.to_owned()),
+    };
+    [
+        question("namespaces", None, identity::NAMESPACE),
+        question("configmaps", Some(identity::NAMESPACE), identity::ROOTS),
+    ]
+}
+
+fn collection_questions(id: &CollectionId) -> Vec<AccessQuestion> {
+    let named = id.selector.fields.split(',').find_map(|term| term.strip_prefix("metadata.name="));
+    let (verbs, name): (&[&'static str], _) = match &id.scope {
+        Scope::Object { name, .. } => (&["get"], Some(name.as_str())),
+        Scope::All | Scope::Namespace(_) => (&["list", "watch"], named),
+    };
+    let question = |verb: &&'static str| AccessQuestion {
+        cluster: id.cluster.clone(),
+        verb,
+        group: id.resource.group,
+        resource: id.resource.plural,
+        namespace: id.namespace().map(ToString::to_string),
+        name: name.map(str::to_owned),
+    };
+    verbs.iter().map(question).collect()
 }
 
 /// Asks for all of them.
@@ -60,11 +121,13 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
         #[serde(default)]
         reason: String,
     }
-    let AccessQuestion { cluster: _, verb, group, resource, namespace } = question;
+    let AccessQuestion { cluster: _, verb, group, resource, namespace, name } = question;
     let review = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": { "resourceAttributes": { "verb": verb, "group": group, "resource": resource, "namespace": namespace } },
+        "spec": { "resourceAttributes": {
+            "verb": verb, "group": group, "resource": resource, "namespace": namespace, "name": name,
+        } },
     });
     let answered = send::post_json(client, PATH, &review, ANSWER_BYTES_MAX, send::STREAM_START_TIMEOUT).await;
     let (status, body) = answered.map_err(|error| error.to_string())?;
@@ -82,7 +145,6 @@ mod tests {
     use super::*;
     use http::{Request, Response, StatusCode};
     use kube::client::Body;
-    use trueup_core::world::ClusterName;
 
     /// A server that answers every review with this.
     fn answering(status: u16, body: &'static str) -> kube::Client {
@@ -102,6 +164,7 @@ mod tests {
             group: "",
             resource: "secrets",
             namespace: None,
+            name: None,
         };
         let cases = [
             ("allowed", 201, r#"{"status":{"allowed":true}}"#, "allowed"),

@@ -47,7 +47,7 @@ mod token_review;
 mod tombstones;
 mod undo;
 
-pub use access::{ask as ask_access, questions as access_questions};
+pub use access::{ask as ask_access, questions as access_questions, read_questions};
 pub use accounts::{account_settings, known_clouds, needed_clouds};
 pub use admit::{admit, admit_in, check_plan, sent_earlier};
 pub use apply::{ApplyOptions, Authority, apply, apply_with};
@@ -67,7 +67,7 @@ pub use probe::{ProbeResult, Probes, Ready, discovery_code, fetch as fetch_disco
 pub use publish::{PublishError, read_published};
 pub use recheck::Rechecker;
 pub use recover::StillOpen;
-pub use session::{Contexts, Session, wall_clock};
+pub use session::{ContextError, Contexts, Session, wall_clock};
 pub use settings::{CloudAccount, CloudKey, ClusterRule, ClusterRules, PublishTarget, SETTLE, Safety, Settings};
 pub use snapshot::{Recording, read_folder};
 pub use supervisor::follow_kubeconfig;

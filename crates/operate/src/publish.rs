@@ -22,12 +22,12 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use crate::event::Notice;
-use crate::session::{Session, wall_clock};
+use crate::session::Session;
 use crate::settings::PublishTarget;
 use crate::state::SafetySwitches;
 use trueup_core::engine::executor::Switches as _;
 use trueup_core::files;
-use trueup_fleet::connect::{Connector as _, KubeconfigConnector, send};
+use trueup_fleet::connect::send;
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
 /// How much of the end of the file is read: about 8,000 lines.
@@ -141,12 +141,7 @@ fn last(text: &str, key: &str) -> Option<String> {
 }
 
 async fn connect(session: &Session, context: &str) -> Result<kube::Client, PublishError> {
-    let access = session.read_kubeconfig().and_then(|kubeconfig| kubeconfig.access(context));
-    let access = access.map_err(PublishError::new)?;
-    let impersonation = session.contexts.impersonation.clone();
-    let connector =
-        KubeconfigConnector::new(access, impersonation, session.env.clone(), &session.plugins, wall_clock());
-    Ok(connector.connect().await.map_err(PublishError::new)?.client)
+    Ok(session.connect(context).await.map_err(PublishError::new)?.client)
 }
 
 async fn read_config_map(

@@ -13,7 +13,10 @@ use crate::settings::Settings;
 use trueup_core::engine::MarkKey;
 use trueup_core::engine::journal::{Holder, StateFolder};
 use trueup_core::files;
-use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, PluginPolicy, Selection};
+use trueup_fleet::connect::{
+    Clock, Connection, Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, KubeconfigError, Places,
+    PluginPolicy, Selection,
+};
 use trueup_fleet::observe::WatchStart;
 
 /// Everything an operation needs besides its own request.
@@ -87,6 +90,19 @@ impl Session {
         Kubeconfig::read(&self.places())
     }
 
+    /// Connects to a context of the kubeconfig, as the user of the command line.
+    ///
+    /// # Errors
+    /// There is no such context, or it cannot be connected to.
+    pub async fn connect(&self, context: &str) -> Result<Connection, ContextError> {
+        let failed = |why: String| ContextError(format!("context {context}: {why}"));
+        let access = self.read_kubeconfig().and_then(|kubeconfig| kubeconfig.access(context));
+        let access = access.map_err(|error| ContextError(error.to_string()))?;
+        let (impersonation, env) = (self.contexts.impersonation.clone(), self.env.clone());
+        let connector = KubeconfigConnector::new(access, impersonation, env, &self.plugins, wall_clock());
+        connector.connect().await.map_err(|error| failed(error.to_string()))
+    }
+
     /// The user who operates.
     pub fn user(&self) -> String {
         let named = ["USER", "LOGNAME"].into_iter().find_map(|name| self.env.raw(name));
@@ -106,6 +122,11 @@ impl Session {
         Holder { name: format!("trueup {operation} by {} on {}", self.user(), self.host()), pid: std::process::id() }
     }
 }
+
+/// Why a context of the kubeconfig is not connected: one line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ContextError(String);
 
 /// The longest host name has 64 characters.
 const HOST_NAME_FILE_MAX: u64 = 4096;

@@ -28,7 +28,7 @@ use trueup_core::engine::{Finding, Findings, Plan, State};
 pub use explain::{explain_json, explain_text};
 pub use table::Detail;
 pub use text::{padded, wrapped};
-pub use vocabulary::{count, place, state_mark};
+pub use vocabulary::{age, count, place, state_mark};
 
 use self::csv::csv;
 use self::junit::junit;

@@ -30,6 +30,7 @@ mod oauth;
 mod observed;
 mod outline;
 mod pem;
+mod permissions;
 mod present;
 mod problem;
 mod remedy;
@@ -77,6 +78,7 @@ use subjects::ResolvedSubject;
 use crate::contract::GuestUse;
 use crate::contract::{Probe, Touched};
 use crate::outline::Outline;
+use crate::permissions::Permission;
 use crate::present::{Cell, CheckDescription, FleetTable, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use crate::workload::Workload;
@@ -106,6 +108,10 @@ impl CheckRules for ExternalOidc {
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
     const GUESTS: GuestUse = GuestUse::NotRead;
+
+    fn permissions(&self) -> Vec<Permission> {
+        permissions::permissions()
+    }
 
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
         interests::of(&self.settings, cluster, view)

@@ -33,7 +33,7 @@ use trueup_core::engine::{
 use trueup_core::world::{CollectionId, Resource};
 
 /// What ends to exist when the OAuth API server goes, though etcd keeps it; and what is not enforced any more.
-const VANISHING: [Resource; 5] = [USER, GROUP, IDENTITY, OAUTH_CLIENT, ROLE_BINDING_RESTRICTION];
+pub const VANISHING: [Resource; 5] = [USER, GROUP, IDENTITY, OAUTH_CLIENT, ROLE_BINDING_RESTRICTION];
 
 /// How many names a line lists before it says how many more there are.
 const NAMES_MAX: usize = 8;

@@ -18,6 +18,7 @@ mod messages;
 mod names;
 mod outline;
 mod ownership;
+mod permissions;
 mod present;
 mod refs;
 mod relations;
@@ -46,6 +47,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::Touched;
 use crate::outline::Outline;
+use crate::permissions::{OwnerMark, Permission};
 use crate::present::{CheckDescription, Panel};
 use crate::relations::{Relations, of_evidence};
 use crate::rules::{CheckRules, ContextCache, Ruled};
@@ -90,6 +92,14 @@ impl CheckRules for HostedOidc {
 
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
+
+    fn permissions(&self) -> Vec<Permission> {
+        permissions::permissions()
+    }
+
+    fn owner_marks(&self) -> Vec<OwnerMark> {
+        permissions::owner_marks()
+    }
 
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
         interests::of(self, cluster, view)

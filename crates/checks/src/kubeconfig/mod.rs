@@ -23,6 +23,7 @@ mod outline;
 mod own;
 mod owner;
 mod owner_repair;
+mod permissions;
 mod planes;
 mod present;
 mod probe;
@@ -55,6 +56,7 @@ use subjects::ResolvedSubject;
 use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
 use crate::outline::Outline;
+use crate::permissions::{OwnerMark, Permission};
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::relations::Relations;
 use crate::rules::{CheckRules, ContextCache, Ruled};
@@ -83,6 +85,14 @@ impl CheckRules for Kubeconfigs {
 
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
+
+    fn permissions(&self) -> Vec<Permission> {
+        permissions::permissions()
+    }
+
+    fn owner_marks(&self) -> Vec<OwnerMark> {
+        permissions::owner_marks()
+    }
 
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
         interests::of(cluster, view)

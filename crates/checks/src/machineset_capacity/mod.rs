@@ -22,6 +22,7 @@ mod machine;
 mod messages;
 mod names;
 mod outline;
+mod permissions;
 mod present;
 mod probe;
 mod process_environment;
@@ -52,6 +53,7 @@ use subjects::ResolvedSubject;
 use crate::contract::{Probe, Touched};
 use crate::evidence::incomplete;
 use crate::outline::Outline;
+use crate::permissions::Permission;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -80,6 +82,10 @@ impl CheckRules for MachineSetCapacity {
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
     const CLOUDS: &'static [Provider] = &[Provider::Aws];
+
+    fn permissions(&self) -> Vec<Permission> {
+        permissions::permissions()
+    }
 
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
         interests::of(cluster, view, &self.settings)

@@ -20,6 +20,7 @@ mod messages;
 mod names;
 mod order;
 mod outline;
+mod permissions;
 mod present;
 mod proofs;
 mod provenance;
@@ -49,6 +50,7 @@ use subjects::ResolvedSubject;
 
 use crate::contract::Touched;
 use crate::outline::Outline;
+use crate::permissions::Permission;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{ActionDraft, CheckName, Explanation, Judgement, SubjectId};
@@ -78,6 +80,10 @@ impl CheckRules for PowerVsTags {
     const NAME: CheckName = NAME;
     const DESCRIPTION: CheckDescription = present::DESCRIPTION;
     const CLOUDS: &'static [Provider] = &[Provider::Ibm];
+
+    fn permissions(&self) -> Vec<Permission> {
+        permissions::permissions()
+    }
 
     fn interests_of(&self, cluster: &Cluster, view: View<'_>) -> Vec<Interest> {
         interests::of(cluster, view)

@@ -7,13 +7,17 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::Check;
+use crate::permissions::ClusterScope;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, RecordedCluster, RecordedObject, fill};
 use trueup_core::decode::recording::{Incomplete, KindCoverage};
 use trueup_core::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass,
-    Served, World,
+    Scope, Served, View, World,
 };
+
+/// The largest fleet whose interests are compared with the permissions of the check.
+const PERMITTED_MAX: usize = 64;
 
 /// Clusters and accounts by name.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +67,39 @@ impl Fleet {
             recordings.insert(name, member.recorded());
         }
         changes.extend(answer_all(check, world, &recordings, now));
+        // What scale is measured with has no other interests than the small fleets.
+        if self.members.len() <= PERMITTED_MAX {
+            assert_permitted(check, world.view(now));
+        }
         changes
+    }
+}
+
+/// Asserts that roles for the check cover everything it reads: in every world of every test of it.
+fn assert_permitted(check: &dyn Check, view: View<'_>) {
+    let permissions = check.permissions();
+    for interest in check.interests(view) {
+        let id = &interest.id;
+        let cluster = view.cluster(&id.cluster);
+        if id.resource.group.ends_with(".trueup") || cluster.is_none_or(|cluster| cluster.source.is_account()) {
+            continue;
+        }
+        let (verb, name) = match &id.scope {
+            Scope::Object { name, .. } => ("get", Some(name.as_str())),
+            Scope::All | Scope::Namespace(_) => ("list", id.selector.fields.strip_prefix("metadata.name=")),
+        };
+        let namespace = id.namespace().map(Namespace::as_str);
+        let scopes: &[ClusterScope] = match cluster.and_then(|cluster| cluster.hosted_by.as_ref()) {
+            Some(_) => &[ClusterScope::Guest],
+            // A guest may be known by its topology alone.
+            None => &[ClusterScope::Own, ClusterScope::Guest],
+        };
+        let covers = |scope: &ClusterScope| {
+            permissions.iter().any(|one| one.covers(*scope, &id.resource, namespace, name, verb))
+        };
+        // The toy checks of tests declare none.
+        let is_covered = permissions.is_empty() || scopes.iter().any(covers);
+        assert!(is_covered, "{}: no permission covers {verb} {id:?}", check.name().0);
     }
 }
 

@@ -9,6 +9,7 @@
 mod approval;
 mod proposal;
 mod proposed_plan;
+mod question;
 #[cfg(test)]
 mod tests;
 

@@ -297,11 +297,29 @@ impl Chosen {
 impl ClusterQuestion {
     /// Whether a typed line is the word that was asked for.
     pub fn accepts(&self, line: &str) -> bool {
-        match &self.asks {
-            Asks::Enter => line.is_empty(),
-            Asks::Deletions(count) => line == count.to_string(),
-            Asks::ClusterName(cluster) => line == cluster,
-            Asks::ClusterNameAndId { cluster, short_id } => line == format!("{cluster} {short_id}"),
+        line == self.asks.word()
+    }
+}
+
+impl Asks {
+    /// What a tier asks for.
+    pub fn of(tier: Tier, cluster: &str, deletions: usize, plan_id: &str) -> Self {
+        let cluster = cluster.to_owned();
+        match tier {
+            Tier::T0 | Tier::T1 => Self::Enter,
+            Tier::T2 => Self::Deletions(deletions),
+            Tier::T3 => Self::ClusterName(cluster),
+            Tier::T4 => Self::ClusterNameAndId { cluster, short_id: short_id(plan_id).to_owned() },
+        }
+    }
+
+    /// The line that is the right answer.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Enter => String::new(),
+            Self::Deletions(count) => count.to_string(),
+            Self::ClusterName(cluster) => cluster.clone(),
+            Self::ClusterNameAndId { cluster, short_id } => format!("{cluster} {short_id}"),
         }
     }
 }
@@ -324,13 +342,7 @@ pub(super) fn questions_for(plan: &Plan, places: &BTreeSet<usize>, provenance: P
 fn question(plan: &Plan, cluster: &str, actions: &[&Action], provenance: Provenance) -> ClusterQuestion {
     let tier = actions.iter().map(|action| approval_tier(action, provenance)).max().unwrap_or(Tier::T0);
     let deletions = actions.iter().filter(|action| action.is_delete()).count();
-    let name = cluster.to_owned();
-    let asks = match tier {
-        Tier::T0 | Tier::T1 => Asks::Enter,
-        Tier::T2 => Asks::Deletions(deletions),
-        Tier::T3 => Asks::ClusterName(name),
-        Tier::T4 => Asks::ClusterNameAndId { cluster: name, short_id: short_id(&plan.id).to_owned() },
-    };
+    let asks = Asks::of(tier, cluster, deletions, &plan.id);
     let ids = actions.iter().map(|action| action.id.clone()).collect();
     ClusterQuestion { cluster: cluster.to_owned(), tier, deletions, actions: ids, asks, provenance }
 }

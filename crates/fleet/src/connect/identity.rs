@@ -11,6 +11,11 @@ use sha2::{Digest as _, Sha256};
 use super::{classify, send};
 use trueup_core::world::{ClusterIdentity, Gap};
 
+/// The namespace whose uid is half of the identity.
+pub const NAMESPACE: &str = "kube-system";
+/// The ConfigMap there that has the authorities.
+pub const ROOTS: &str = "kube-root-ca.crt";
+
 const NAMESPACE_PATH: &str = "/api/v1/namespaces/kube-system";
 const ROOTS_PATH: &str = "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt";
 

@@ -20,6 +20,7 @@ pub mod identity;
 mod kubeconfig;
 mod link;
 mod local;
+mod permissions;
 mod plugins;
 mod probe;
 pub mod send;
@@ -41,6 +42,7 @@ pub use kubeconfig::{
 };
 pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
+pub use permissions::permissions;
 pub use plugins::{PluginApprovals, PluginId, PluginPolicy, PluginQuestion};
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;

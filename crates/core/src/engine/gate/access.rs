@@ -20,6 +20,8 @@ pub struct AccessQuestion {
     /// The plural.
     pub resource: &'static str,
     pub namespace: Option<String>,
+    /// The one object that is meant; nothing for every object there.
+    pub name: Option<String>,
 }
 
 /// What the cluster said.
@@ -48,6 +50,7 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
         group: target.resource.group,
         resource: target.resource.plural,
         namespace: target.namespace.clone(),
+        name: None,
     };
     // What a cloud lets its user do is the cloud's to say.
     let verbs = if target.cloud.is_some() { &[] } else { draft.verb().rbac() };
@@ -59,6 +62,7 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
             group: resource.group,
             resource: resource.plural,
             namespace: namespace.clone(),
+            name: None,
         })
     });
     verbs.iter().map(question).chain(memory).collect()
@@ -84,6 +88,7 @@ pub fn undo_access_questions(action: &Action, cluster: &ClusterName, resources: 
         group: resource.group,
         resource: resource.plural,
         namespace: namespace.clone(),
+        name: None,
     };
     action.verb().rbac().iter().map(question).collect()
 }
@@ -110,8 +115,9 @@ fn refusal(question: &AccessQuestion, answers: &AccessAnswers) -> Option<String>
 
 /// `delete secrets in openshift-config of guest-a`.
 fn describe(question: &AccessQuestion) -> String {
-    let AccessQuestion { cluster, verb, group, resource, namespace } = question;
-    let resource = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
+    let AccessQuestion { cluster, verb, group, resource, namespace, name } = question;
+    let mut resource = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
+    resource.extend(name.iter().flat_map(|name| ["/", name.as_str()]));
     match namespace {
         Some(namespace) => format!("{verb} {resource} in {namespace} of {cluster}"),
         None => format!("{verb} {resource} of {cluster}"),

@@ -39,6 +39,7 @@ fn delete_question(verb: &'static str) -> AccessQuestion {
         group: "",
         resource: "secrets",
         namespace: Some(NAMESPACE.to_owned()),
+        name: None,
     }
 }
 
