@@ -351,7 +351,7 @@ fn different_rows_never_look_alike() {
 }
 
 #[test]
-fn rows_of_one_name_are_told_apart_where_kind_and_namespace_have_no_column() {
+fn rows_of_one_name_are_distinguished_where_kind_and_namespace_have_no_column() {
     let mut stage = configs();
     let held = || Some(fixtures::held(State::Extra, "orphan-certain", 60));
     let id = |kind: &'static str, namespace: &str| {

@@ -207,7 +207,7 @@ fn row_texts<'m>(
     let name_of = |id: &'m SubjectId| if is_head(id) { Cow::Borrowed("") } else { listed_name(id) };
     let names: Vec<Cow<'m, str>> = visible.iter().map(|id| name_of(id)).collect();
     let width = columns.width(CheckColumn::Name).unwrap_or_default();
-    let beside = namesakes::told_apart(check, columns, visible);
+    let beside = namesakes::distinguished(check, columns, visible);
     let asked: Vec<(&str, usize)> = names
         .iter()
         .zip(branches.iter().zip(&beside))

@@ -12,7 +12,7 @@ use trueup_core::engine::SubjectId;
 
 /// The text beside the name of each row: its kind or namespace, where another row of the window has its name and cluster,
 /// and the difference has no column. Empty for others.
-pub fn told_apart(check: &CheckSheet, columns: &CheckColumns, visible: &[&Arc<SubjectId>]) -> Vec<String> {
+pub fn distinguished(check: &CheckSheet, columns: &CheckColumns, visible: &[&Arc<SubjectId>]) -> Vec<String> {
     let is_hidden = |column: CheckColumn| columns.width(column).is_none();
     let (no_kind, no_namespace) = (is_hidden(CheckColumn::Kind), is_hidden(CheckColumn::Namespace));
     if !no_kind && !no_namespace {
