@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kube::Api;
+use propose::Again;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
@@ -34,7 +35,8 @@ use crate::lease::ReplicaId;
 use crate::lease_task::LeaseTask;
 use crate::metrics::{Metrics, ProposalCount};
 use crate::mirror::{Mirror, Mirrored};
-use crate::recorded::Recorded;
+use crate::moment::Moment;
+use crate::recorded::{ActionKey, Recorded};
 use crate::settings::ControllerSettings;
 use crate::shard::{ShardId, shard_of};
 use trueup_core::engine::MarkKey;
@@ -111,6 +113,10 @@ pub struct Controller {
     approvals: Arc<Mirror<Approval>>,
     /// What was written to the log about a Proposal, so that it is written once.
     said: BTreeMap<String, String>,
+    /// The deletes that wait for their verdict to settle, since when they are known.
+    settling: BTreeMap<ActionKey, Moment>,
+    /// When everything was last listed again for them.
+    resynced_at: Option<Moment>,
 }
 
 /// A Proposal as the mirror keeps it.
@@ -170,7 +176,6 @@ pub async fn run(setup: Setup) -> Result<(), OperateError> {
     let leases = LeaseTask::new(hub.client.clone(), &hub.namespace, &hub.pod, replica, settings.shards, held.clone());
     let (end_leases, leases_ended) = tokio::sync::oneshot::channel::<()>();
     let leases = tokio::spawn(keep_leases(leases, leases_ended));
-    let said = BTreeMap::new();
     let mut controller = Controller {
         fleet,
         hub,
@@ -184,7 +189,9 @@ pub async fn run(setup: Setup) -> Result<(), OperateError> {
         own_name,
         proposals,
         approvals,
-        said,
+        said: BTreeMap::new(),
+        settling: BTreeMap::new(),
+        resynced_at: None,
     };
     let result = controller.turn(&signals).await;
     tasks.abort_all();
@@ -254,11 +261,15 @@ impl Controller {
             self.look().await;
             if Instant::now() >= plan_due {
                 self.metrics.lag(plan_due.elapsed());
-                let settles = self.propose().await.unwrap_or_else(|error| {
+                let again = self.propose().await.unwrap_or_else(|error| {
                     tracing::warn!(error = %error.cause(), "cannot make a plan");
-                    false
+                    Again::InTime
                 });
-                let next = if settles { self.settings.settle + SETTLED_AFTER } else { PLAN_EVERY };
+                let next = match again {
+                    Again::Soon => PLAN_AFTER_CHANGE,
+                    Again::Settled => self.settings.settle + SETTLED_AFTER,
+                    Again::InTime => PLAN_EVERY,
+                };
                 plan_due = Instant::now() + next.min(PLAN_EVERY);
             }
         }

@@ -1,6 +1,7 @@
 //! What is proposed: a plan of the own clusters, compared with the Proposals that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 
@@ -9,13 +10,27 @@ use crate::api::{Phase, Proposal, ProposalSpec, proposal_name};
 use crate::metrics::{ClusterState, FindingCount};
 use crate::mirror::{RequestError, request};
 use crate::reconcile::{Now, Step};
+use crate::recorded::ActionKey;
 use crate::settings::ClusterScope;
 use crate::shard::{ShardId, shard_of};
 use crate::status;
-use trueup_core::engine::{GateName, PlanScope, SubjectId};
+use trueup_core::engine::{Action, GateName, Plan, PlanScope, SubjectId};
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, Link};
 use trueup_fleet::live::Live;
 use trueup_operate::{OperateError, PlanRequest, unread, with_remedy};
+
+/// How often everything is listed again for verdicts that settle, at most.
+const RESYNC_EVERY: Duration = Duration::from_secs(600);
+
+/// When plans are made again, where nothing changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Leases or Proposals are not known yet.
+    Soon,
+    /// When a verdict has settled.
+    Settled,
+    InTime,
+}
 
 /// What of the fleet this replica acts for.
 #[derive(Default)]
@@ -30,8 +45,8 @@ struct Own {
 impl Controller {
     /// Makes a plan of the clusters of the shards that are held, and creates and ends Proposals.
     ///
-    /// Returns whether a delete waits for its verdict to settle.
-    pub(super) async fn propose(&mut self) -> Result<bool, OperateError> {
+    /// Returns when to do so again without a change.
+    pub(super) async fn propose(&mut self) -> Result<Again, OperateError> {
         let shards = self.held.open_shards();
         let (count, scopes) = (self.settings.shards, self.settings.clusters.clone());
         let held = shards.clone();
@@ -44,9 +59,9 @@ impl Controller {
         self.metrics.clusters(clusters);
         // Without the list of Proposals it is unknown what was proposed already.
         if shards.is_empty() || self.proposals.all().is_none() {
-            return Ok(false);
+            return Ok(Again::Soon);
         }
-        let plan = self.fleet.plan(self.request(subjects)).await?;
+        let plan = self.settled_plan(subjects).await?;
         let mut blocked = plan.actions.iter().flat_map(|action| &action.blocked_by);
         let settles = blocked.any(|blocked| blocked.gate == GateName::Settling);
         let proposals = self.recorded(&shards);
@@ -71,7 +86,28 @@ impl Controller {
                 tracing::warn!(%error, "cannot write Proposal");
             }
         }
-        Ok(settles)
+        Ok(if settles { Again::Settled } else { Again::InTime })
+    }
+
+    /// Makes a plan. Where deletes have waited for their verdict to settle, everything is listed again first: a verdict
+    /// holds between two looks, and not every list is confirmed by a watch.
+    async fn settled_plan(&mut self, subjects: BTreeSet<SubjectId>) -> Result<Plan, OperateError> {
+        let plan = self.fleet.plan(self.request(subjects.clone())).await?;
+        let now = self.held.clocks.monotonic();
+        let settles = |action: &&Action| action.blocked_by.iter().any(|blocked| blocked.gate == GateName::Settling);
+        let keys: BTreeSet<ActionKey> = plan.actions.iter().filter(settles).map(ActionKey::of).collect();
+        self.settling.retain(|key, _| keys.contains(key));
+        for key in keys {
+            self.settling.entry(key).or_insert(now);
+        }
+        let has_waited = self.settling.values().any(|since| now.since(*since) >= self.settings.settle);
+        let is_due = self.resynced_at.is_none_or(|at| now.since(at) >= self.settings.settle.max(RESYNC_EVERY));
+        if !has_waited || !is_due {
+            return Ok(plan);
+        }
+        self.resynced_at = Some(now);
+        self.fleet.resync().await?;
+        self.fleet.plan(self.request(subjects)).await
     }
 
     fn request(&self, subjects: BTreeSet<SubjectId>) -> PlanRequest {
