@@ -111,8 +111,8 @@ pub struct Controller {
     own_name: String,
     proposals: Arc<Mirror<Proposal>>,
     approvals: Arc<Mirror<Approval>>,
-    /// What was written to the log about a Proposal, so that it is written once.
-    said: BTreeMap<String, String>,
+    /// What was written to the log about a Proposal and an Approval of it, so that it is written once.
+    said: BTreeMap<(String, String), String>,
     /// The deletes that wait for their verdict to settle, since when they are known.
     settling: BTreeMap<ActionKey, Moment>,
     /// When everything was last listed again for them.
@@ -289,7 +289,7 @@ impl Controller {
                 continue;
             }
             if let Err(error) = self.advance(shard, &proposal, &given).await {
-                self.say(&name, &error.to_string());
+                self.say(&name, "", &error.to_string());
             }
         }
     }
@@ -311,13 +311,14 @@ impl Controller {
         own.filter_map(|one| one.recorded.ok()).map(|recorded| Recorded::clone(&recorded)).collect()
     }
 
-    /// Logs a sentence about a Proposal, unless it was the last one.
-    fn say(&mut self, name: &str, text: &str) {
-        if self.said.get(name).map(String::as_str) != Some(text) {
+    /// Logs a sentence about a Proposal, or about an Approval of it, unless it was the last one.
+    fn say(&mut self, name: &str, approval: &str, text: &str) {
+        let subject = (name.to_owned(), approval.to_owned());
+        if self.said.get(&subject).map(String::as_str) != Some(text) {
             tracing::warn!(proposal = name, why = text, "Proposal waits");
-            self.said.insert(name.to_owned(), text.to_owned());
+            self.said.insert(subject, text.to_owned());
         }
         let known = self.proposals.all().unwrap_or_default();
-        self.said.retain(|name, _| known.get(name).is_some_and(|one| !one.object.phase().is_terminal()));
+        self.said.retain(|(name, _), _| known.get(name).is_some_and(|one| !one.object.phase().is_terminal()));
     }
 }

@@ -87,7 +87,7 @@ impl Controller {
     ) -> Result<(), Waits> {
         let examined = self.examine(object, recorded, given).await;
         for (approval, fault) in &examined.faults {
-            self.say(&recorded.name, &format!("Approval {approval} does not count: {fault}"));
+            self.say(&recorded.name, approval, &format!("Approval {approval} does not count: {fault}"));
         }
         match examined.verdict {
             Verdict::Rejected { by, reason } => {
