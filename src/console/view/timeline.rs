@@ -7,6 +7,7 @@ use super::paint::{Painter, PaneFocus};
 use super::states;
 use super::text::Line;
 use crate::console::keymap::Action;
+use crate::console::kind::short_kind;
 use crate::console::layout::Layout;
 use crate::console::model::{
     ChangedThing, Compared, ComparedRow, Comparison, Model, ReadOnly, TimedChange, link_word, shown_name,
@@ -62,8 +63,10 @@ fn list(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         states::empty(inside, &format!("No changes since {began}."), "", painter);
         return;
     }
-    let header = "   TIME      CLUSTER         OBJECT";
-    painter.text(inside.x, inside.y, inside.width, header, Role::Muted);
+    let object = object_width(inside.width);
+    let by = if inside.width < NARROW { "" } else { "FIELD, BY" };
+    let header = format!("   {:<TIME$}{:<CLUSTER$}{:<object$}{:<CHANGE$}{by}", "TIME", "CLUSTER", "OBJECT", "CHANGE");
+    painter.text(inside.x, inside.y, inside.width, &header, Role::Muted);
     let rows = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     let here = timeline.here().saturating_sub(1).max(timeline.dropped());
     // The shown moment is in sight, with what came before and after it.
@@ -112,6 +115,12 @@ fn right(model: &Model) -> Line {
     }
 }
 
+/// Width of an object with the space after it: the same in every row.
+fn object_width(width: u16) -> usize {
+    let detail = if width < NARROW { 0 } else { DETAIL };
+    usize::from(width).saturating_sub(3 + TIME + CLUSTER + CHANGE + detail)
+}
+
 fn row(model: &Model, change: &TimedChange, mark: &str, cursor: &str, width: u16, painter: &Painter<'_>) -> Line {
     let (cluster, object, changed) = match &change.what {
         ChangedThing::Finding { subject, before, after } => {
@@ -122,15 +131,15 @@ fn row(model: &Model, change: &TimedChange, mark: &str, cursor: &str, width: u16
         }
     };
     let detail = change.record.as_ref().map_or(String::new(), |record| detail(record, painter.glyphs().arrow));
-    let for_detail = if width < NARROW || detail.is_empty() { 0 } else { DETAIL };
-    let fixed = 3 + TIME + CLUSTER + CHANGE + 2 + for_detail;
-    let object = painter.shortened_name(&object, usize::from(width).saturating_sub(fixed));
+    let for_detail = if width < NARROW { 0 } else { DETAIL };
+    let object_width = object_width(width);
+    let object = painter.shortened_name(&object, object_width.saturating_sub(2));
     let pad = |text: &str, width: usize| format!("{text}{}", " ".repeat(width.saturating_sub(painter.width(text))));
     let name = painter.shortened_name(cluster, CLUSTER - 2);
     Line::of(format!("{mark}{cursor} "), Role::Accent)
         .and(pad(&clock(model, change.at), TIME), Role::Muted)
         .and(pad(&name, CLUSTER), Role::Text)
-        .and(pad(&object, usize::from(width).saturating_sub(fixed) + 2), Role::Text)
+        .and(pad(&object, object_width), Role::Text)
         .joined(padded(changed, CHANGE, painter))
         .and(painter.shortened_name(&detail, for_detail), Role::Muted)
 }
@@ -151,7 +160,7 @@ fn padded(line: Line, width: usize, painter: &Painter<'_>) -> Line {
 fn object(subject: &SubjectId, width: u16) -> String {
     let namespace = subject.namespace.as_deref().filter(|_| width >= NARROW);
     let place = namespace.map_or(String::new(), |namespace| format!("{namespace}/"));
-    format!("{} {place}{}", subject.kind, shown_name(subject))
+    format!("{} {place}{}", short_kind(subject.kind), shown_name(subject))
 }
 
 /// `= → − orphan-certain`

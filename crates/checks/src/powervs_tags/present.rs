@@ -18,9 +18,9 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
     plural: "resources",
     message: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
     columns: &[
-        Column::fixed("STATE", 10, 1),
+        Column::fixed("STEP", 15, 1),
         Column::fixed("OWNER TAG", 12, 2),
-        Column::fixed("STEP", 15, 3),
+        Column::fixed("STATE", 10, 3),
         Column::fixed("SEEN FROM", 14, 4),
         Column { side: Side::Right, ..Column::fixed("AGE", 5, 5) },
         Column { grows: true, ..Column::fixed("ID", 14, 6) },
@@ -37,9 +37,9 @@ pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Rul
     };
     let resource = context.resource(*account, *item);
     vec![
-        Cell::text(&state_text(&resource.state, resource.course())),
-        Cell::text(&owner_text(context, resource)),
         Cell::text(&turn(context, subject, ruling).map_or_else(String::new, |turn| turn.message())),
+        Cell::text(&owner_text(context, resource)),
+        Cell::text(&state_text(&resource.state, resource.course())),
         Cell::text(if whose.is_empty() { "-" } else { &whose }),
         resource.created.map_or(Cell::Nothing, Cell::Age),
         Cell::text(&resource.id),

@@ -255,7 +255,7 @@ fn a_fleet_without_a_single_cluster_makes_no_orphan_deletable() {
 /// The step of each resource that has one, by id.
 fn steps(given: &Given) -> Vec<(String, String)> {
     let step = |answer: &crate::testing::Answer| {
-        let crate::Cell::Text(text) = &answer.cells[2] else { return None };
+        let crate::Cell::Text(text) = &answer.cells[0] else { return None };
         Some((answer.subject.name.clone(), text.to_string()))
     };
     given.judged().answers.values().filter_map(step).collect()
