@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Count, EditSeen, Edited, FIELDS, HistoryResult, Kind, Marked, Tracing, Way, hostile, play};
+use histories::{Count, EditSeen, Edited, FIELDS, HistoryResult, Kind, Marked, PlanLife, Tracing, Way, hostile, play};
 
 /// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
@@ -55,6 +55,9 @@ struct Args {
     /// Play for so many seconds at most
     #[arg(long, default_value_t = u64::MAX)]
     seconds: u64,
+    /// Plans can be applied for three days, and wait for most of that time
+    #[arg(long)]
+    days: bool,
     /// Delete in so many hostile worlds, the way others do and the way trueup does, and count the wrong ones
     #[arg(long)]
     compare: Option<u64>,
@@ -79,17 +82,23 @@ struct EditTally {
     undo: BTreeMap<usize, u64>,
 }
 
+impl Args {
+    fn plan_life(&self) -> PlanLife {
+        if self.days { PlanLife::Days } else { PlanLife::Minutes }
+    }
+}
+
 fn main() -> ExitCode {
     let args = Args::parse();
     match (args.seed, args.compare) {
-        (Some(seed), _) => one(seed, args.trace),
-        (None, Some(worlds)) => compare(worlds, args.from),
+        (Some(seed), _) => one(seed, args.plan_life(), args.trace),
+        (None, Some(worlds)) => compare(worlds, args.from, args.plan_life()),
         (None, None) => many(&args),
     }
 }
 
 /// Exit code 1: trueup deleted something wrong.
-fn compare(worlds: u64, from: u64) -> ExitCode {
+fn compare(worlds: u64, from: u64, plan_life: PlanLife) -> ExitCode {
     println!(
         "| {worlds} hostile worlds | deletes | another object | changed since | races | left dangling | wrong | % |"
     );
@@ -98,9 +107,9 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
     for way in Way::ALL {
         let mut count = Count::default();
         for seed in from..from + worlds {
-            let (here, _) = hostile(seed, way, Tracing::No);
+            let (here, _) = hostile(seed, way, plan_life, Tracing::No);
             if way == Way::TrueupPerWave && here.wrong() > 0 {
-                let (_, trace) = hostile(seed, way, Tracing::Yes);
+                let (_, trace) = hostile(seed, way, plan_life, Tracing::Yes);
                 eprintln!("seed {seed}: {here:?}\n{}", trace.join("\n"));
             }
             count.add(here);
@@ -116,8 +125,8 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
     if as_it_is.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn one(seed: u64, traced: bool) -> ExitCode {
-    let HistoryResult { broken, trace, .. } = play(seed, traced);
+fn one(seed: u64, plan_life: PlanLife, traced: bool) -> ExitCode {
+    let HistoryResult { broken, trace, .. } = play(seed, plan_life, traced);
     for line in &trace {
         println!("{line}");
     }
@@ -144,7 +153,7 @@ fn many(args: &Args) -> ExitCode {
             if seed >= until {
                 break;
             }
-            let result = play(seed, false);
+            let result = play(seed, args.plan_life(), false);
             let is_over = began.elapsed().as_secs() >= args.seconds;
             ended.fetch_or(args.first && result.broken.is_some() || is_over, Ordering::Relaxed);
             count(&mut tally.lock().expect("no thread panics with it"), seed, result);

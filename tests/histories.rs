@@ -12,7 +12,7 @@ mod histories;
 use std::process::Command;
 use std::sync::Mutex;
 
-use histories::{Count, EditSeen, Edited, FIELDS, HistoryResult, Kind, Marked, Tracing, Way, hostile, play};
+use histories::{Count, EditSeen, Edited, FIELDS, HistoryResult, Kind, Marked, PlanLife, Tracing, Way, hostile, play};
 
 /// As many as a debug build plays in some 30 seconds on two cores.
 const SEEDS: usize = 1_500;
@@ -51,9 +51,9 @@ struct Seen {
 
 /// Plays one history; one that violates an invariant is printed from its beginning.
 fn hold(seed: u64, seen: &Mutex<Seen>) {
-    let result = play(seed, false);
+    let result = play(seed, PlanLife::Minutes, false);
     if let Some(broken) = result.broken {
-        let HistoryResult { trace, .. } = play(seed, true);
+        let HistoryResult { trace, .. } = play(seed, PlanLife::Minutes, true);
         panic!("seed {seed}: {broken}\n{}", trace.join("\n"));
     }
     assert!(result.requests > 0, "seed {seed} sent no request");
@@ -67,7 +67,7 @@ fn hold(seed: u64, seen: &Mutex<Seen>) {
 #[test]
 fn the_same_seed_gives_the_same_history() {
     for seed in [1, 17, 99, 1_234] {
-        assert_eq!(play(seed, true).trace, play(seed, true).trace, "seed {seed}");
+        assert_eq!(play(seed, PlanLife::Minutes, true).trace, play(seed, PlanLife::Minutes, true).trace, "seed {seed}");
     }
 }
 
@@ -75,7 +75,7 @@ fn the_same_seed_gives_the_same_history() {
 fn in_hostile_worlds_trueup_deletes_nothing_wrong_and_others_do() {
     let count = |way: Way| {
         let mut count = Count::default();
-        (0..60).for_each(|seed| count.add(hostile(seed, way, Tracing::No).0));
+        (0..60).for_each(|seed| count.add(hostile(seed, way, PlanLife::Minutes, Tracing::No).0));
         assert!(count.deletes > 30, "{}: {count:?}", way.as_str());
         count
     };
@@ -88,6 +88,28 @@ fn in_hostile_worlds_trueup_deletes_nothing_wrong_and_others_do() {
             }
         }
     }
+}
+
+/// What makes a plan of days safe is that everything is judged again when it is applied.
+#[test]
+fn a_plan_that_waits_for_days_deletes_nothing_wrong() {
+    let mut deletes = 0;
+    let mut requests = 0;
+    for seed in 0..600 {
+        let result = play(seed, PlanLife::Days, false);
+        if let Some(broken) = result.broken {
+            let HistoryResult { trace, .. } = play(seed, PlanLife::Days, true);
+            panic!("seed {seed}: {broken}\n{}", trace.join("\n"));
+        }
+        requests += result.requests;
+    }
+    assert!(requests > 0, "nothing was sent");
+    for seed in 0..120 {
+        let (count, _) = hostile(seed, Way::TrueupPerWave, PlanLife::Days, Tracing::No);
+        assert_eq!(count.wrong(), 0, "seed {seed}: {count:?}");
+        deletes += count.deletes;
+    }
+    assert!(deletes > 30, "{deletes} deletes in 120 worlds");
 }
 
 #[test]

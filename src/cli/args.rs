@@ -24,7 +24,7 @@ pub struct Cli {
 /// Options of every command: which clusters, which identity, how to print.
 #[derive(Debug, Clone, Args)]
 pub struct Globals {
-    /// Read a snapshot folder instead of live clusters
+    /// Read a snapshot folder or archive (.tar, .tar.gz, .tar.zst) instead of live clusters
     #[arg(long, global = true, value_name = "DIR", conflicts_with_all = ["contexts", "all_contexts"])]
     pub from: Option<PathBuf>,
     /// A context of the kubeconfig; may be given several times
@@ -112,6 +112,9 @@ pub enum Command {
     /// List, show and answer the Proposals of a controller
     #[command(after_help = help::PROPOSALS)]
     Proposals(ProposalsArgs),
+    /// Write a redacted snapshot of what the checks read, for --from
+    #[command(after_help = help::GATHER)]
+    Gather(GatherArgs),
     /// Render a cluster's external OIDC configuration, and test a token against it
     Oidc(OidcArgs),
     /// Start an embedded fleet; nothing outside the process is touched
@@ -191,6 +194,9 @@ pub struct PlanArgs {
     /// How long the plan can be applied (default 15m, at most 7d)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub valid_for: Option<Duration>,
+    /// Fail with 4 unless this saved plan, which may have expired, holds every action that would run
+    #[arg(long, value_name = "FILE", conflicts_with = "watch")]
+    pub within: Option<PathBuf>,
     /// Also write the plan to a file that only you can read
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -218,6 +224,8 @@ pub enum PlanFormat {
     Sarif,
     /// Numbers of findings and actions
     Openmetrics,
+    /// One page for a browser
+    Html,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -507,6 +515,13 @@ pub enum ProposalsWhat {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct GatherArgs {
+    /// Where the snapshot is written; a folder that is new or empty
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct ReplayArgs {
     /// A session recording, as --record writes it
     pub file: PathBuf,
@@ -647,6 +662,7 @@ impl Default for PlanArgs {
             max_deletes: None,
             select: Vec::new(),
             valid_for: None,
+            within: None,
             out: None,
         }
     }

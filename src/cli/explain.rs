@@ -41,7 +41,7 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
         }
         None => {
             let args_of_plan = PlanArgs { domains: named_check(context, &args.finding)?, ..PlanArgs::default() };
-            let plan::Observed { fleet, updates: _updates, request, reading: _ } =
+            let plan::Observed { fleet, updates: _updates, request, reading: _, reviewed: _ } =
                 plan::observe(context, &args_of_plan).await?;
             let (own_context, own_args) = (context.clone(), args.clone());
             let explain = move |plan: StreamedPlan<'_>, now: Timestamp| match own_args.diff {

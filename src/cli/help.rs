@@ -25,11 +25,14 @@ Examples:
   trueup plan --field-selector kind=Secret,state!=match
   trueup plan -o junit                  also sarif, openmetrics, markdown, csv
   trueup plan --watch -o json           the plan, then an object per change, one per line
+  trueup plan --from must-gather.tar.gz -o html
+  trueup plan --within reviewed.json --out plan.json
 
 Exit codes:
   0  every finding matches, and no action is blocked
   2  at least one action can be applied
   3  anything else: unknown, blocked, expired, or an input that cannot be read
+  4  an action is not within the plan of --within
   1  usage, or another error";
 
 pub const EXPLAIN: &str = "\
@@ -42,6 +45,16 @@ Examples:
 Exit codes:
   0  explained
   1  nothing or several findings match, or another error";
+
+pub const GATHER: &str = "\
+Examples:
+  trueup gather snap --all-contexts
+  trueup gather redacted --from must-gather.tar.gz
+
+Exit codes:
+  0  the snapshot is complete and gives the same findings
+  3  something is incomplete, or judged otherwise in the snapshot
+  1  nothing was gathered";
 
 pub const SHOW: &str = "\
 Examples:

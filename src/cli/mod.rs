@@ -21,6 +21,7 @@ mod doctor_live;
 mod error;
 mod explain;
 mod fleet;
+mod gather;
 mod help;
 mod history;
 mod keys;
@@ -48,6 +49,7 @@ mod undo;
 mod usage;
 mod version;
 mod watch;
+mod within;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -115,6 +117,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Doctor
             | Command::Rbac(_)
             | Command::Proposals(_)
+            | Command::Gather(_)
             | Command::Oidc(_)
             | Command::Keys(_)
             | Command::Themes(_)
@@ -208,6 +211,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Doctor) => doctor::run(&context).await,
         Some(Command::Rbac(args)) => rbac::run(&context, &args),
         Some(Command::Proposals(args)) => proposals::run(&context, &args).await,
+        Some(Command::Gather(args)) => gather::run(&context, &args).await,
         Some(Command::Oidc(args)) => oidc::run(&context, &args).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Run(args)) => run::run(&context, &args).await,

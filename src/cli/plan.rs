@@ -1,6 +1,7 @@
 //! `trueup plan`: findings and their actions.
 //!
-//! Exit codes: 0 everything matches and nothing is blocked; 2 an action is not blocked; 3 anything else.
+//! Exit codes: 0 everything matches and nothing is blocked; 2 an action is not blocked; 3 anything else; 4 not within the
+//! plan of `--within`.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
+use super::apply;
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
 use super::error::CliError;
@@ -19,6 +21,7 @@ use super::output::{self, Matches, Page, Writer};
 use super::selection;
 use super::terminal::print_parts;
 use super::watch::{self, ChangeFormat, Location};
+use super::within;
 use trueup_core::engine::text::Printable;
 use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, StreamedPlan, plan_exit};
 use trueup_fleet::live::Update;
@@ -34,6 +37,8 @@ pub struct Observed {
     pub request: PlanRequest,
     /// How completely it was read.
     pub reading: InputReading,
+    /// The plan that it has to stay within.
+    pub reviewed: Option<Plan>,
 }
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
@@ -50,7 +55,7 @@ pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
 /// The plan cannot be made or written.
 pub async fn show(context: &Context, args: &PlanArgs, observed: Observed, location: Location) -> Result<u8, CliError> {
     let failed = |error: OperateError| CliError::operate(DOING, &error);
-    let Observed { fleet, updates, request, reading } = observed;
+    let Observed { fleet, updates, request, reading, reviewed } = observed;
     let mut printed = match args.watch {
         true => watch::current_states(&fleet).await.map_err(failed)?,
         false => watch::Printed::new(),
@@ -60,6 +65,9 @@ pub async fn show(context: &Context, args: &PlanArgs, observed: Observed, locati
         let rows = plan.findings.rows.iter().filter(|_| own_args.watch);
         // What the plan shows, where the fleet changed since the states were read.
         printed.extend(rows.map(|row| (row.subject.clone(), (row.judgement.state, row.judgement.verdict))));
+        if let (Some(path), Some(reviewed)) = (&own_args.within, &reviewed) {
+            within::check(&own_context, path, &plan, reviewed)?;
+        }
         let code = write(&own_context, &own_args, &session, plan, now, reading)?;
         Ok::<_, CliError>((code, printed))
     };
@@ -151,8 +159,9 @@ pub async fn observe_fleet(
     updates: mpsc::Receiver<Update>,
     args: &PlanArgs,
 ) -> Result<Observed, CliError> {
+    let reviewed = args.within.as_deref().map(|path| apply::read("plan --within", path)).transpose()?;
     let (request, reading) = request(&fleet, args).await?;
-    Ok(Observed { fleet, updates, request, reading })
+    Ok(Observed { fleet, updates, request, reading, reviewed })
 }
 
 /// Observes what a plan of this fleet needs, and returns the request for it.

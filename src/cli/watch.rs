@@ -53,7 +53,8 @@ impl ChangeFormat {
             | PlanFormat::Csv
             | PlanFormat::Junit
             | PlanFormat::Sarif
-            | PlanFormat::Openmetrics => {
+            | PlanFormat::Openmetrics
+            | PlanFormat::Html => {
                 let name = plan.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
                 Err(CliError::usage("--watch", format!("{name} cannot be continued"), "use -o table, wide or json"))
             }

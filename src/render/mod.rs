@@ -4,6 +4,7 @@
 //! its row, start markup or be computed.
 
 pub mod csv;
+pub mod html;
 pub mod markdown;
 pub mod xml;
 pub mod yaml;

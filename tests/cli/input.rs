@@ -35,7 +35,7 @@ trueup: --from: cannot read $TMP/nowhere (no such file or directory); name a fol
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP/fleet.yaml"]), @r##"
 ----- stderr
-trueup: --from: $TMP/fleet.yaml is not a folder; name a folder with clusters/<name>/*.yaml, or a must-gather
+trueup: --from: $TMP/fleet.yaml is not a folder or an archive; name a folder with clusters/<name>/*.yaml, or a must-gather
 ----- exit 1
 "##);
 }

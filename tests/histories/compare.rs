@@ -13,7 +13,7 @@ use trueup_core::engine::Chosen;
 use trueup_sim::Request;
 
 use super::configuration::Configuration;
-use super::fault_profile::FaultProfile;
+use super::fault_profile::{FaultProfile, PlanLife};
 use super::history::run;
 use super::planner::{self, Made};
 use super::ports::Hold;
@@ -104,7 +104,7 @@ impl Count {
 }
 
 /// Carries out the plan of one hostile world.
-pub fn hostile(seed: u64, way: Way, telling: Tracing) -> (Count, Vec<String>) {
+pub fn hostile(seed: u64, way: Way, plan_life: PlanLife, telling: Tracing) -> (Count, Vec<String>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime needs no more than memory").block_on(async {
         let start = Timestamp::from_second(1_794_823_200).expect("a Monday");
@@ -115,10 +115,15 @@ pub fn hostile(seed: u64, way: Way, telling: Tracing) -> (Count, Vec<String>) {
             world.seed_clusters(1, CANDIDATES, false);
             world.engines.push(Standing::new("A", None));
         }
-        let made = planner::make(Hold { shared: shared.clone(), who: 0 }, 0, Configuration::default()).await;
+        let configuration = Configuration { plan_life, ..Configuration::default() };
+        let made = planner::make(Hold { shared: shared.clone(), who: 0 }, 0, configuration).await;
         let file = made.file();
-        // The operator reads the plan for a minute.
-        (0..4).for_each(|_| shared.lock().move_once());
+        // The operator reads the plan for a minute, or has it approved for almost three days.
+        let (moves, hours) = if plan_life == PlanLife::Days { (40, 70) } else { (4, 0) };
+        for _ in 0..moves {
+            shared.lock().move_once();
+            tokio::time::sleep(Duration::from_secs(hours * 3_600 / moves)).await;
+        }
         tokio::time::sleep(Duration::from_secs(60)).await;
         match way {
             Way::ByName | Way::ByUid | Way::ByUidAndVersion => delete_all(&mut shared.lock(), &made, way),

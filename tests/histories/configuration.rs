@@ -15,6 +15,7 @@ use trueup_fleet::connect::Env;
 use trueup_fleet::observe::WatchStart;
 use trueup_operate::{ClusterRule, ClusterRules, Contexts, Events, PlanRequest, Session, Settings};
 
+use super::fault_profile::PlanLife;
 use super::kind::Kind;
 use super::world::{Site, Target};
 
@@ -26,6 +27,7 @@ pub struct Configuration {
     pub waiting: Option<Target>,
     /// The class of the first cluster is dev, until the configuration changes.
     pub first_is_dev: bool,
+    pub plan_life: PlanLife,
 }
 
 /// How much of the plan's id an operator gives, and what else.
@@ -87,6 +89,7 @@ impl Configuration {
         PlanRequest {
             deletes_max: (self.shut == Some(Kind::GateBrake)).then_some(0),
             settle: Duration::from_secs(if self.shut == Some(Kind::GateSettling) { 5 } else { 0 }),
+            valid_for: (self.plan_life == PlanLife::Days).then_some(PlanLife::DAYS),
             ..PlanRequest::default()
         }
     }

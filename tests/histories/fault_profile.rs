@@ -2,6 +2,7 @@
 //!
 //! Invariants: a calm history has no fault and no mover, so that everything its plan holds has to be done.
 
+use jiff::SignedDuration;
 use trueup_core::engine::executor::OnNewReference;
 
 use super::configuration::Approval;
@@ -40,6 +41,22 @@ pub struct FaultProfile {
     pub late: bool,
     /// Whether what was applied is undone, and what happens then.
     pub undo: Option<UndoProfile>,
+    pub plan_life: PlanLife,
+}
+
+/// How long a plan can be applied, and how long it waits for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PlanLife {
+    /// The default: its operator reads it for a minute at most.
+    #[default]
+    Minutes,
+    /// `--valid-for 3d`: a change ticket, while others go on writing.
+    Days,
+}
+
+impl PlanLife {
+    /// How long a plan of days can be applied.
+    pub const DAYS: SignedDuration = SignedDuration::from_hours(3 * 24);
 }
 
 /// What happens while an undo is planned and applied, besides the faults of the profile.
@@ -155,6 +172,7 @@ impl FaultProfile {
             approval: Approval::Confirmed,
             late: false,
             undo: None,
+            plan_life: PlanLife::Minutes,
         };
         if rng.permille(60) {
             return Self { undo: rng.permille(500).then(UndoProfile::calm), ..calm };
@@ -182,6 +200,7 @@ impl FaultProfile {
             approval: *rng.pick(&APPROVALS),
             late: false,
             undo: rng.permille(200).then(|| UndoProfile::draw(rng)),
+            plan_life: PlanLife::Minutes,
         }
     }
 
@@ -206,6 +225,7 @@ impl FaultProfile {
             approval: Approval::Confirmed,
             late: false,
             undo: None,
+            plan_life: PlanLife::Minutes,
         }
     }
 }

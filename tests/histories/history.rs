@@ -19,7 +19,7 @@ use trueup_operate::{Rechecker, admit_in, sent_earlier};
 use super::configuration::{Approval, Configuration, mark_key};
 use super::disk::Left;
 use super::edit::{EditSeen, Marked, edit};
-use super::fault_profile::FaultProfile;
+use super::fault_profile::{FaultProfile, PlanLife};
 use super::fresh_world::{HistoryWorld, ReadWorld};
 use super::kind::{Fired, Kind};
 use super::lists::KeepsObjects;
@@ -45,12 +45,12 @@ pub struct HistoryResult {
 }
 
 /// Plays the history of a seed.
-pub fn play(seed: u64, traced: bool) -> HistoryResult {
+pub fn play(seed: u64, plan_life: PlanLife, traced: bool) -> HistoryResult {
     // A runtime of its own: nothing of another history can come in between.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let shared = runtime.expect("a runtime needs no more than memory").block_on(async {
         let mut rng = SeededRng::new(seed);
-        let faults = FaultProfile::draw(&mut rng);
+        let faults = FaultProfile { plan_life, ..FaultProfile::draw(&mut rng) };
         let start = Timestamp::from_second(1_794_823_200).expect("a Monday");
         let shared = Shared::new(World::new(rng, faults, start, traced));
         whole(&shared).await;
@@ -152,7 +152,8 @@ fn seed_clusters(world: &mut World) {
     // What a plan was asked for is not asked for again when an edited file is applied.
     let gate = world.faults.gate.filter(|gate| !edits_gates || !matches!(gate, Kind::GateSettling | Kind::GateBrake));
     let first_is_dev = world.faults.config == Some(Kind::ConfigClass);
-    world.engines[0].configuration = Configuration { shut: gate, waiting: Some(waiting), first_is_dev };
+    let plan_life = world.faults.plan_life;
+    world.engines[0].configuration = Configuration { shut: gate, waiting: Some(waiting), first_is_dev, plan_life };
 }
 
 /// One engine makes its plan; nothing when there is nothing to do.
@@ -198,15 +199,23 @@ fn change_after_plan(world: &mut World, made: &Made) -> PlanFile {
 
 /// The operator reads the plan, while others write.
 async fn read_it(shared: &Shared) {
-    let (moves, pause) = {
+    let (moves, pause, wait) = {
         let mut world = shared.lock();
-        let moves = if world.faults.moves > 0 { world.rng.below(3) } else { 0 };
-        (moves, Duration::from_secs(world.rng.draw() % 60))
+        let days = world.faults.plan_life == PlanLife::Days;
+        let moves = match (world.faults.moves > 0, days) {
+            (false, _) => 0,
+            (true, false) => world.rng.below(3),
+            (true, true) => 3 + world.rng.below(30),
+        };
+        // Most of the three days, and never all of them.
+        let wait = if days { Duration::from_secs((1 + world.rng.draw() % 70) * 3_600) } else { Duration::ZERO };
+        (moves, Duration::from_secs(world.rng.draw() % 60), wait)
     };
-    for _ in 0..moves {
+    for left in (1..=moves).rev() {
+        tokio::time::sleep(wait / u32::try_from(left + 1).expect("a small number") / 2).await;
         shared.lock().move_once();
     }
-    tokio::time::sleep(pause).await;
+    tokio::time::sleep(pause + wait / 4).await;
 }
 
 async fn carry_out(shared: &Shared, who: usize, made: &Made, file: &PlanFile) -> Option<Report> {

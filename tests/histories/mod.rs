@@ -38,5 +38,6 @@ mod world;
 pub use compare::{Count, Tracing, Way, hostile};
 pub use edit::{EditSeen, Edited, Marked};
 pub use edit_field::FIELDS;
+pub use fault_profile::PlanLife;
 pub use history::{HistoryResult, play};
 pub use kind::Kind;

@@ -30,6 +30,9 @@ pub enum OperateError {
     Kubeconfig(#[from] KubeconfigError),
     #[error("{0}")]
     Snapshot(String),
+    /// A snapshot that is gathered.
+    #[error("cannot write {}: {error}", path.display())]
+    Gather { path: std::path::PathBuf, error: std::io::Error },
     /// An account of the configuration.
     #[error("{cause}")]
     Account { account: String, cause: String, advice: String },
@@ -80,6 +83,7 @@ impl OperateError {
             | Self::MarkKey(_)
             | Self::Kubeconfig(_)
             | Self::Snapshot(_)
+            | Self::Gather { .. }
             | Self::Account { .. }
             | Self::NoRandom
             | Self::NotCanonical(_)
@@ -98,6 +102,7 @@ impl OperateError {
             Self::NotCanonical(_) => Some("building the plan"),
             Self::Start(_) => Some(""),
             Self::NoStateFolder
+            | Self::Gather { .. }
             | Self::Journal(_)
             | Self::Vault(_)
             | Self::MarkKey(_)
@@ -124,6 +129,7 @@ impl OperateError {
             Self::Vault(_) => "repair it: without it no backup can be sealed",
             Self::Kubeconfig(_) => "or read a snapshot folder with --from",
             Self::Snapshot(_) => "name a folder with clusters/<name>/*.yaml, or a must-gather",
+            Self::Gather { .. } => "name a folder that is new or empty",
             Self::NoRandom => "check that /dev/urandom can be read",
             Self::NotCanonical(_) => "report this with the snapshot",
             Self::Account { advice, .. } | Self::NoEntry { advice, .. } | Self::Identity { advice, .. } => advice,

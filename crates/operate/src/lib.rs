@@ -5,6 +5,7 @@
 //!   the loop running; [`connect_contexts`] and [`read_folder`] make it.
 //! - [`admit()`]: what of a plan may be approved now. [`apply()`]: runs an approved plan, under a [`WriteGuard`] with
 //!   [`apply_with`]; `recheck` judges again before each wave; `recover` resolves open intents.
+//! - `gather`: a redacted snapshot of what the checks read.
 //! - [`plan_undo`], [`read_history`], [`read_recovered`]: the journal.
 //!
 //! Invariants: cli, console and controller use the same functions for the same step.
@@ -23,6 +24,7 @@ mod error;
 mod event;
 mod fleet;
 mod fresh;
+mod gather;
 mod guard;
 mod history;
 mod local;
@@ -56,6 +58,7 @@ pub use error::{ErrorClass, OperateError, chain};
 pub use event::{Event, Events, Notice};
 pub use fleet::{Fleet, Made, MakeLive, WeakFleet, connect_contexts, connect_members};
 pub use fresh::{FreshWorld, WorldNow};
+pub use gather::{GatherReport, OtherFinding};
 pub use guard::{Unguarded, WriteGuard};
 pub use history::{Reach, Recovered, history_entries, pick, read_history, read_recovered};
 pub use login_backup::BackedUp;

@@ -50,7 +50,7 @@ pub fn read_folder(session: &Session, checks: Vec<Box<dyn Check>>, folder: &Path
 }
 
 /// A recorded cluster as the world knows it.
-fn known_cluster(cluster: &SnapshotCluster, settings: &Settings) -> Cluster {
+pub(crate) fn known_cluster(cluster: &SnapshotCluster, settings: &Settings) -> Cluster {
     let host: Option<&ClusterName> = cluster.hosted_by.as_ref().map(|by| &by.cluster);
     Cluster {
         name: cluster.name.clone(),

@@ -5,6 +5,7 @@
 mod blocks;
 mod csv;
 mod explain;
+mod html;
 mod junit;
 mod markdown;
 mod name;
@@ -31,6 +32,7 @@ pub use text::{padded, wrapped};
 pub use vocabulary::{age, count, place, state_mark};
 
 use self::csv::csv;
+use self::html::html;
 use self::junit::junit;
 use self::markdown::markdown;
 use self::name::name;
@@ -63,6 +65,7 @@ pub fn plan<F: FindingSource, E>(
         PlanFormat::Junit => junit(page, write),
         PlanFormat::Sarif => sarif(page, write),
         PlanFormat::Openmetrics => openmetrics(page, write),
+        PlanFormat::Html => html(page, write),
     }
 }
 

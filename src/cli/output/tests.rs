@@ -162,7 +162,7 @@ fn hostile() -> Plan<Old> {
     plan
 }
 
-const FORMATS: [PlanFormat; 10] = [
+const FORMATS: [PlanFormat; 11] = [
     PlanFormat::Table,
     PlanFormat::Wide,
     PlanFormat::Json,
@@ -173,6 +173,7 @@ const FORMATS: [PlanFormat; 10] = [
     PlanFormat::Junit,
     PlanFormat::Sarif,
     PlanFormat::Openmetrics,
+    PlanFormat::Html,
 ];
 
 #[test]

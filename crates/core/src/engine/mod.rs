@@ -7,6 +7,7 @@
 //!
 //! - `admission`: what of a plan may be approved. `recheck`: judging an action again. `mark`: where a plan was made.
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: applies it. `undo`: the plan that reverses it.
+//! - `within`: whether a plan stays within one that was reviewed.
 //! - `change_record`: what changed in a session, for news and the timeline.
 //! - `selector`: objects as kubectl users select them.
 //! - [`text`]: text from outside, made fit to be printed.
@@ -52,6 +53,7 @@ mod tier;
 mod tombstones;
 mod undo;
 pub mod vault;
+mod within;
 mod written;
 
 pub use crate::world::glob::{EmptyGlob, Glob};
@@ -100,3 +102,4 @@ pub use tag_writes::{TAG_WRITES_TIME, recent_tag_writes};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
 pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, can_undo, reclaimable_days, undo};
+pub use within::{ChangedField, NotReviewed, ReviewGap, not_reviewed};

@@ -15,6 +15,7 @@ mod backoff;
 mod collection_task;
 mod episode;
 mod event;
+mod export;
 mod lines;
 mod list;
 mod observer;
@@ -30,6 +31,7 @@ mod version_floor;
 mod watch;
 mod watcher;
 
+pub use export::{ObjectText, export};
 pub use observer::{Observer, ObserverSetup};
 pub use outbox::{Batch, Epoch, Inbox, Outbox, outbox};
 pub use ports::{Clock, Jitter, Ports, ProcessJitter, WallClock, WatchStart};

@@ -49,10 +49,18 @@ impl Parsed {
     }
 }
 
+/// Why a file is not text that can be read, and the line it is about.
+pub(super) type TextFault = (Option<u64>, String);
+
 /// Reads the objects of a file.
 pub(super) fn read_objects(path: &Path, aliases: &Aliases) -> Parsed {
+    parse_objects(path, read_text(path, FILE_BYTES_MAX), aliases)
+}
+
+/// Parses the objects of a file's text. The path says in which language.
+pub(super) fn parse_objects(path: &Path, text: Result<Zeroizing<String>, TextFault>, aliases: &Aliases) -> Parsed {
     let mut parsed = Parsed::default();
-    match read_text(path, FILE_BYTES_MAX) {
+    match text {
         Err((line, message)) => parsed.fault(line, message),
         Ok(text) if is_json(path) => read_json(&text, &mut parsed),
         Ok(text) => {
@@ -66,7 +74,7 @@ pub(super) fn read_objects(path: &Path, aliases: &Aliases) -> Parsed {
 }
 
 /// Reads a file as text, without a byte order mark.
-pub(super) fn read_text(path: &Path, bytes_max: u64) -> Result<Zeroizing<String>, (Option<u64>, String)> {
+pub(super) fn read_text(path: &Path, bytes_max: u64) -> Result<Zeroizing<String>, TextFault> {
     let cant = |error: std::io::Error| (None, format!("cannot be read ({}): check its mode", why(&error)));
     // Opening a pipe without this flag waits for its writer. The open file is asked what it is: its path may have changed.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
@@ -75,17 +83,26 @@ pub(super) fn read_text(path: &Path, bytes_max: u64) -> Result<Zeroizing<String>
     if !found.is_file() {
         return Err((None, "is not a regular file: replace it".to_owned()));
     }
-    let limit = bytes_max / 1024 / 1024;
     let size = found.len();
     if size > bytes_max {
-        let size = size / 1024 / 1024;
-        return Err((None, format!("is {size} MiB (limit {limit} MiB) and was not read: split it")));
+        return Err((None, too_large(size, bytes_max)));
     }
     let mut bytes = Zeroizing::new(Vec::with_capacity(size as usize + 1));
     file.by_ref().take(bytes_max + 1).read_to_end(&mut bytes).map_err(cant)?;
     if bytes.len() as u64 > bytes_max {
-        return Err((None, format!("has more than {limit} MiB and was not read: split it")));
+        return Err((None, format!("has more than {} MiB and was not read: split it", bytes_max / 1024 / 1024)));
     }
+    text_of(bytes)
+}
+
+/// The message for a file over a limit.
+pub(super) fn too_large(size: u64, bytes_max: u64) -> String {
+    let (size, limit) = (size / 1024 / 1024, bytes_max / 1024 / 1024);
+    format!("is {size} MiB (limit {limit} MiB) and was not read: split it")
+}
+
+/// The bytes of a file as text, without a byte order mark.
+pub(super) fn text_of(mut bytes: Zeroizing<Vec<u8>>) -> Result<Zeroizing<String>, TextFault> {
     let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = Zeroizing::new(error.into_bytes());

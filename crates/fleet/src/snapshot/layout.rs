@@ -10,8 +10,9 @@
 //! Invariants: of a gathered tree only the folders with objects are read; its logs and reports contain other JSON, which
 //! would look like broken objects.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use super::source::Source;
 
 /// Folders of a gathered tree.
 const GATHERED: [&str; 2] = ["cluster-scoped-resources", "namespaces"];
@@ -58,25 +59,25 @@ pub(super) struct Layout {
 ///
 /// # Errors
 /// The folder, or its `clusters/`, cannot be listed.
-pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
+pub(super) fn of(source: &Source, dir: &Path, real_name: &str) -> std::io::Result<Layout> {
     let clusters = dir.join("clusters");
     let mut layout = Layout::default();
-    if !clusters.is_dir() {
-        let inside: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| !is_ours(dir, path)).collect();
+    if !source.is_dir(&clusters) {
+        let inside: Vec<PathBuf> = entries(source, dir)?.into_iter().filter(|path| !is_ours(dir, path)).collect();
         // With a fleet file alone, only its clusters exist; the folder itself is not a cluster.
         if !inside.is_empty() {
-            layout.cluster(real_name.to_owned(), dir, inside);
+            layout.cluster(source, real_name.to_owned(), dir, inside);
         }
         return Ok(layout);
     }
-    for path in entries(&clusters)? {
+    for path in entries(source, &clusters)? {
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         match name {
             None => layout.faults.push((path, "has a name that is not UTF-8: rename it".to_owned())),
-            Some(name) if path.is_dir() => {
+            Some(name) if source.is_dir(&path) => {
                 // A folder that cannot be listed is a part; reading it reports the error.
-                let inside = entries(&path).unwrap_or_else(|_| vec![path.clone()]);
-                layout.cluster(name, &path, inside);
+                let inside = entries(source, &path).unwrap_or_else(|_| vec![path.clone()]);
+                layout.cluster(source, name, &path, inside);
             }
             Some(_) if super::walk::holds_objects(&path) => {
                 layout.faults.push((path, "belongs to no cluster: move it to clusters/<name>/".to_owned()));
@@ -89,15 +90,16 @@ pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
 }
 
 impl Layout {
-    fn cluster(&mut self, name: String, folder: &Path, inside: Vec<PathBuf>) {
-        let (guests, rest): (Vec<PathBuf>, Vec<PathBuf>) = inside.into_iter().partition(|path| is_guest(path));
-        let here = gathered_parts(folder);
-        let gathered = if here.is_empty() { rest.iter().flat_map(|path| gathered_parts(path)).collect() } else { here };
+    fn cluster(&mut self, source: &Source, name: String, folder: &Path, inside: Vec<PathBuf>) {
+        let (guests, rest): (Vec<PathBuf>, Vec<PathBuf>) = inside.into_iter().partition(|path| is_guest(source, path));
+        let here = gathered_parts(source, folder);
+        let gathered =
+            if here.is_empty() { rest.iter().flat_map(|path| gathered_parts(source, path)).collect() } else { here };
         let (tree, parts) = if gathered.is_empty() {
             (Tree::Own, rest)
         } else {
             // Files next to the gathered folders were added by a user and are read.
-            let beside = rest.into_iter().filter(|path| path.is_file());
+            let beside = rest.into_iter().filter(|path| source.is_file(path));
             (Tree::Gathered, gathered.into_iter().chain(beside).collect())
         };
         for guest in guests {
@@ -105,7 +107,7 @@ impl Layout {
             self.places.push(Place {
                 name: file_name.trim_start_matches(GUEST).to_owned(),
                 tree: Tree::Gathered,
-                parts: gathered_parts(&guest),
+                parts: gathered_parts(source, &guest),
                 folder: guest,
                 guest_of: Some(name.clone()),
             });
@@ -130,16 +132,16 @@ impl Layout {
     }
 }
 
-fn gathered_parts(folder: &Path) -> Vec<PathBuf> {
-    GATHERED.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()).collect()
+fn gathered_parts(source: &Source, folder: &Path) -> Vec<PathBuf> {
+    GATHERED.iter().map(|name| folder.join(name)).filter(|path| source.is_dir(path)).collect()
 }
 
-fn is_guest(path: &Path) -> bool {
+fn is_guest(source: &Source, path: &Path) -> bool {
     let named = path
         .file_name()
         .and_then(|name| name.to_str())
         .is_some_and(|name| name.strip_prefix(GUEST).is_some_and(|guest| !guest.is_empty()));
-    named && !gathered_parts(path).is_empty()
+    named && !gathered_parts(source, path).is_empty()
 }
 
 /// Whether a path at the top of a folder is the fleet file or the cloud accounts.
@@ -147,9 +149,6 @@ fn is_ours(dir: &Path, path: &Path) -> bool {
     path == dir.join("fleet.yaml") || path == dir.join("clouds")
 }
 
-fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut paths =
-        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
-    paths.sort();
-    Ok(paths)
+fn entries(source: &Source, folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    source.entries(folder, usize::MAX)
 }

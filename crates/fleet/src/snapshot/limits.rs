@@ -1,11 +1,11 @@
-//! How much of a folder is read: it may be untrusted.
+//! How much of a folder or an archive is read: it may be untrusted.
 //!
 //! Invariants: what is not read is a problem of its cluster, which is then not complete; text that aliases stand for counts
 //! like text that is written out.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limits of one folder. Memory is about three times the bytes.
+/// Limits of one folder or archive. Memory is about three times the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     /// Object files.
@@ -18,6 +18,8 @@ pub(super) struct Limits {
     pub depth_max: usize,
     /// Bytes that the aliases of all files stand for.
     pub alias_bytes_max: u64,
+    /// Bytes of an unpacked archive, what is skipped included.
+    pub unpacked_bytes_max: u64,
 }
 
 impl Default for Limits {
@@ -29,6 +31,7 @@ impl Default for Limits {
             entries_max: 2_000_000,
             depth_max: 64,
             alias_bytes_max: 256 << 20,
+            unpacked_bytes_max: 16 << 30,
         }
     }
 }

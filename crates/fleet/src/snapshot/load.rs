@@ -1,34 +1,33 @@
-//! Loading a folder: find the clusters, read files in parallel, assemble them in a fixed order.
+//! Loading a folder or an archive: find the clusters, read files in parallel, assemble them in a fixed order.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use zeroize::Zeroizing;
 
 use super::assemble::{Assembled, assemble, hosts_of_dumped_guests};
-use super::file::{Parsed, read_objects, read_text};
+use super::file::Parsed;
 use super::fleet_file::{self, FleetFile};
 use super::layout::{self, Place};
 use super::limits::{Aliases, Limits};
 use super::problem::Problem;
-use super::walk::{Found, LEAVES, holds_objects, object_files, why};
+use super::source::{Opened, Source};
+use super::walk::{holds_objects, why};
 use super::{Snapshot, SnapshotCluster, account, yaml};
 use trueup_core::world::Provider;
 
 /// More threads only wait for the disk and for each other.
-const THREADS_MAX: usize = 8;
+pub(super) const THREADS_MAX: usize = 8;
 /// The fleet file, and a cloud account: they are read as a whole, and written by hand or for one account.
-const SMALL_FILE_BYTES_MAX: u64 = 16 << 20;
+pub(super) const SMALL_FILE_BYTES_MAX: u64 = 16 << 20;
 /// Accounts of one provider.
 const ACCOUNT_FILES_MAX: usize = 10_000;
 
 /// The folder cannot be used at all.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error("{} is not a folder", dir.display())]
+    #[error("{} is not a folder or an archive", dir.display())]
     NoFolder { dir: PathBuf },
+    #[error("{} {why}", file.display())]
+    NoArchive { file: PathBuf, why: String },
     #[error("cannot read {} ({why})", dir.display())]
     Unreadable { dir: PathBuf, why: String },
     #[error("{} has YAML aliases that expand to more than {bytes_max} bytes; write the values out", dir.display())]
@@ -52,13 +51,13 @@ pub(super) struct ReadPlace {
     pub faults: Vec<(PathBuf, String)>,
 }
 
-/// Reads a snapshot folder.
+/// Reads a snapshot: a folder, or an archive of one.
 ///
 /// # Guarantees
 /// The same files give the same snapshot. Unreadable files are in `problems`, and their cluster is not complete.
 ///
 /// # Errors
-/// The folder does not exist, or cannot be listed.
+/// The folder or archive does not exist, or nothing of it can be read.
 pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     load_within(dir, &Limits::default())
 }
@@ -66,26 +65,30 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
 /// The same within other limits.
 pub(super) fn load_within(dir: &Path, limits: &Limits) -> Result<Snapshot, LoadError> {
     let aliases = Aliases::new(limits.alias_bytes_max);
-    let cant = |error: std::io::Error| LoadError::Unreadable { dir: dir.to_owned(), why: why(&error) };
-    let root = fs::canonicalize(dir).map_err(cant)?;
-    if !root.is_dir() {
-        return Err(LoadError::NoFolder { dir: dir.to_owned() });
-    }
-    let folder_name =
-        root.file_name().map_or_else(|| "snapshot".to_owned(), |name| name.to_string_lossy().into_owned());
-    let layout = layout::of(dir, &folder_name).map_err(cant)?;
+    let given = dir;
+    let cant = |error: std::io::Error| LoadError::Unreadable { dir: given.to_owned(), why: why(&error) };
+    let Opened { mut source, dir, name } = Source::open(given, limits, &aliases)?;
+    let dir = dir.as_path();
+    let layout = layout::of(&source, dir, &name).map_err(cant)?;
     let mut problems: Vec<Problem> =
         layout.faults.iter().map(|(path, message)| Problem::new(path, None, message.as_str())).collect();
-    let fleet = read_fleet_file(dir, &root, &mut problems);
+    problems.extend(source.faults().iter().map(|fault| Problem::new(given, None, fault.as_str())));
+    let fleet = read_fleet_file(&mut source, dir, &mut problems);
     problems.extend(unlisted_folder(dir, &layout.places, &fleet));
-    let mut assembled: Vec<Assembled> = read_places(with_listed(layout.places, &fleet), &root, limits, &aliases)
+    let mut assembled: Vec<Assembled> = read_places(with_listed(layout.places, &fleet), &mut source, limits, &aliases)
         .into_iter()
         .map(|read| assemble(dir, read, &fleet, &mut problems))
         .collect();
     hosts_of_dumped_guests(&mut assembled);
-    let mut accounts = read_accounts(dir, &root, &aliases, &mut problems);
-    if matches!(fleet, FleetReading::Whole(_)) {
-        accounts.iter_mut().for_each(account::declare_folder);
+    let mut accounts = read_accounts(&mut source, dir, &aliases, &mut problems);
+    match source.faults() {
+        [] if matches!(fleet, FleetReading::Whole(_)) => accounts.iter_mut().for_each(account::declare_folder),
+        [] => {}
+        _ => {
+            // What was not read may belong to any of them.
+            let members = assembled.iter_mut().map(|one| &mut one.cluster).chain(&mut accounts);
+            members.for_each(|member| member.recorded.coverage.unreadable.push(name_of(given)));
+        }
     }
     if aliases.is_over() {
         return Err(LoadError::TooManyAliases { dir: dir.to_owned(), bytes_max: limits.alias_bytes_max });
@@ -110,17 +113,13 @@ pub(super) fn load_within(dir: &Path, limits: &Limits) -> Result<Snapshot, LoadE
     Ok(Snapshot { now, clusters, problems })
 }
 
-fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> FleetReading {
+fn read_fleet_file(source: &mut Source, dir: &Path, problems: &mut Vec<Problem>) -> FleetReading {
     let path = dir.join("fleet.yaml");
-    match fs::symlink_metadata(&path) {
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return FleetReading::Absent,
-        Err(error) => {
-            problems.push(Problem::new(&path, None, format!("cannot be read ({}): check its mode", why(&error))));
-            return FleetReading::Broken;
-        }
-    }
-    let read = read_inside(&path, root).and_then(|text| fleet_file::parse(&path, &text));
+    let read = match source.small_text(&path) {
+        Ok(None) => return FleetReading::Absent,
+        Ok(Some(text)) => fleet_file::parse(&path, &text),
+        Err(problem) => Err(problem),
+    };
     match read {
         Ok(mut fleet) => {
             problems.append(&mut fleet.problems);
@@ -133,13 +132,8 @@ fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Flee
     }
 }
 
-/// Reads a small file unless it is a link that leaves the folder.
-fn read_inside(path: &Path, root: &Path) -> Result<Zeroizing<String>, Problem> {
-    let leaves = fs::canonicalize(path).is_ok_and(|real| !real.starts_with(root));
-    if leaves {
-        return Err(Problem::new(path, None, LEAVES));
-    }
-    read_text(path, SMALL_FILE_BYTES_MAX).map_err(|(line, message)| Problem::new(path, line, message))
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// Adds the clusters of the fleet file without a folder; sorted by name.
@@ -170,12 +164,10 @@ fn unlisted_folder(dir: &Path, places: &[Place], fleet: &FleetReading) -> Option
 }
 
 /// Reads every file of every folder in parallel; the result does not depend on timing.
-fn read_places(places: Vec<Place>, root: &Path, limits: &Limits, aliases: &Aliases) -> Vec<ReadPlace> {
-    let mut found: Vec<Found> =
-        places.iter().map(|place| object_files(&place.folder, &place.parts, root, limits)).collect();
-    leave_out_excess(&mut found, limits);
+fn read_places(places: Vec<Place>, source: &mut Source, limits: &Limits, aliases: &Aliases) -> Vec<ReadPlace> {
+    let found = source.object_files(&places, limits);
     let jobs: Vec<&PathBuf> = found.iter().flat_map(|found| &found.files).collect();
-    let mut parsed = read_all(&jobs, aliases).into_iter();
+    let mut parsed = source.read_all(&jobs, aliases).into_iter();
     let mut read = Vec::new();
     for (place, found) in places.into_iter().zip(found) {
         let files = found.files.into_iter().zip(parsed.by_ref()).collect();
@@ -184,54 +176,16 @@ fn read_places(places: Vec<Place>, root: &Path, limits: &Limits, aliases: &Alias
     read
 }
 
-/// Leaves out the files over the limits of the whole folder, the last ones in their order.
-fn leave_out_excess(found: &mut [Found], limits: &Limits) {
-    let (mut files, mut bytes) = (0, 0);
-    for found in found {
-        let fits = found.files.iter().take_while(|path| {
-            files += 1;
-            bytes += fs::metadata(path).map_or(0, |metadata| metadata.len());
-            files <= limits.files_max && bytes <= limits.bytes_max
-        });
-        let fits = fits.count();
-        if fits < found.files.len() {
-            let left_out = found.files.split_off(fits);
-            let (files_max, limit) = (limits.files_max, trueup_net::limit(limits.bytes_max as usize));
-            let message = format!(
-                "and {} more were not read: the snapshot has more than {files_max} files or {limit} of objects; split it",
-                left_out.len() - 1
-            );
-            found.faults.extend(left_out.into_iter().next().map(|path| (path, message)));
-        }
-    }
-}
-
-/// Reads files in parallel; the results are in the order of the paths.
-fn read_all(paths: &[&PathBuf], aliases: &Aliases) -> Vec<Parsed> {
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(paths.len());
-    let work = || {
-        let mut done = Vec::new();
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((*path, read_objects(path, aliases)));
-        }
-        done
-    };
-    let mut all: Vec<(&PathBuf, Parsed)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("reading a file does not panic")).collect()
-    });
-    let order: std::collections::HashMap<&PathBuf, usize> =
-        paths.iter().enumerate().map(|(index, path)| (*path, index)).collect();
-    all.sort_by_key(|(path, _)| order[path]);
-    all.into_iter().map(|(_, parsed)| parsed).collect()
-}
-
-fn read_accounts(dir: &Path, root: &Path, aliases: &Aliases, problems: &mut Vec<Problem>) -> Vec<SnapshotCluster> {
+fn read_accounts(
+    source: &mut Source,
+    dir: &Path,
+    aliases: &Aliases,
+    problems: &mut Vec<Problem>,
+) -> Vec<SnapshotCluster> {
     let mut accounts = Vec::new();
     for provider in Provider::ALL {
         let folder = dir.join("clouds").join(provider.as_str());
-        let paths = account_files(&folder, root).unwrap_or_else(|problem| {
+        let paths = account_files(source, &folder).unwrap_or_else(|problem| {
             problems.push(problem);
             Vec::new()
         });
@@ -246,7 +200,7 @@ fn read_accounts(dir: &Path, root: &Path, aliases: &Aliases, problems: &mut Vec<
                 ));
                 continue;
             }
-            let content = read_cloud(&path, root, aliases).map_err(|problem| problems.push(problem)).ok();
+            let content = read_cloud(source, &path, aliases).map_err(|problem| problems.push(problem)).ok();
             let member = account::member(provider, &alias, &path, content, problems);
             accounts.push((path, member));
         }
@@ -256,30 +210,19 @@ fn read_accounts(dir: &Path, root: &Path, aliases: &Aliases, problems: &mut Vec<
 }
 
 /// The files of one provider's folder, sorted. A folder that is not there has none.
-fn account_files(folder: &Path, root: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let problem = |message: String| Problem::new(folder, None, message);
-    let real = match fs::canonicalize(folder) {
-        Ok(real) => real,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(problem(format!("cannot be read ({}): check its mode", why(&error)))),
-    };
-    if !real.starts_with(root) {
-        return Err(problem(LEAVES.to_owned()));
-    }
-    let entries = fs::read_dir(folder).and_then(|entries| {
-        entries.take(ACCOUNT_FILES_MAX + 1).map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
-    });
-    let mut paths = entries.map_err(|error| problem(format!("cannot be listed ({}): check its mode", why(&error))))?;
+fn account_files(source: &Source, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let mut paths = source.small_entries(folder, ACCOUNT_FILES_MAX)?;
     if paths.len() > ACCOUNT_FILES_MAX {
-        return Err(problem(format!("has more than {ACCOUNT_FILES_MAX} files and was not read: split it")));
+        let message = format!("has more than {ACCOUNT_FILES_MAX} files and was not read: split it");
+        return Err(Problem::new(folder, None, message));
     }
     paths.retain(|path| holds_objects(path));
-    paths.sort();
     Ok(paths)
 }
 
-fn read_cloud(path: &Path, root: &Path, aliases: &Aliases) -> Result<account::Content, Problem> {
-    let text = read_inside(path, root)?;
+fn read_cloud(source: &mut Source, path: &Path, aliases: &Aliases) -> Result<account::Content, Problem> {
+    // A file that is gone by now is as unreadable as any other.
+    let text = source.small_text(path)?.ok_or_else(|| Problem::new(path, None, "cannot be read: it was removed"))?;
     let mut documents = Vec::new();
     yaml::documents(&text, aliases, |document| documents.push((document.line, document.json.to_owned())))
         .map_err(|fault| Problem::new(path, Some(fault.line), fault.message))?;

@@ -1,4 +1,4 @@
-//! Snapshot folders: clusters, cloud accounts and a clock, read from files.
+//! Snapshots: clusters, cloud accounts and a clock, read from a folder or an archive.
 //!
 //! ```text
 //! DIR/fleet.yaml               optional: clock, risk classes, hosting clusters, missing parts
@@ -15,6 +15,7 @@
 //! Elsewhere: reading objects by interest (`trueup_core::decode`), judging (`trueup_checks`).
 
 mod account;
+mod archive;
 mod assemble;
 mod cloud_resource;
 mod document;
@@ -27,8 +28,10 @@ mod limits;
 mod load;
 mod problem;
 mod scalar;
+mod source;
 #[cfg(test)]
 mod tests;
+mod unpack;
 mod walk;
 mod yaml;
 mod yaml_tree;

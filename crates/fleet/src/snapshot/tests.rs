@@ -9,6 +9,7 @@ use super::{Snapshot, SnapshotCluster, load};
 use trueup_core::decode::recording::{KindCoverage, RecordedCluster};
 use trueup_core::world::{ClusterSource, Provider};
 
+mod archives;
 mod untrusted;
 
 /// A folder with these files.
@@ -495,7 +496,9 @@ fn a_cluster_is_identified_by_its_kube_system_namespace() {
 fn a_missing_folder_is_a_separate_error() {
     let dir = folder(&[("x", "")]);
     assert!(load(&dir.path().join("nowhere")).is_err_and(|error| error.to_string().contains("cannot read")));
-    assert!(load(&dir.path().join("x")).is_err_and(|error| error.to_string().ends_with("is not a folder")));
+    assert!(
+        load(&dir.path().join("x")).is_err_and(|error| error.to_string().ends_with("is not a folder or an archive"))
+    );
 }
 
 #[test]
