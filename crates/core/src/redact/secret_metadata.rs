@@ -11,7 +11,7 @@ use super::{credential_under, length_of};
 pub(super) const SECRET: &str = "Secret";
 
 /// Keys whose values are shown. A name ends the key; nothing here holds content.
-const SHOWN: [&str; 35] = [
+const SHOWN: [&str; 37] = [
     // The checks (`crates/checks/src/*/names.rs`, `crates/checks/src/kinds`).
     "hypershift.openshift.io/managed",
     "hypershift.openshift.io/oidc-provider-managed",
@@ -51,6 +51,9 @@ const SHOWN: [&str; 35] = [
     "olm.owner.kind",
     "olm.owner.namespace",
     "olm.managed",
+    // What Velero restored.
+    "velero.io/restore-name",
+    "velero.io/backup-name",
 ];
 
 /// What shown keys may start with: our own annotations, and HyperShift's mark of a referenced source.

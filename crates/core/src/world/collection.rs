@@ -15,7 +15,7 @@ use super::fact::{Fact, FactBatch, Facts, Weighed};
 use super::groups::Groups;
 use super::ids::{Key, ResourceVersion};
 use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
-use super::managed_by::ManagedBy;
+use super::marks::Writers;
 use super::object_edit::{KeyedEdit, compare};
 use super::tracked::Writer;
 
@@ -172,7 +172,7 @@ impl<F: Fact> Collection<F> {
             insert(&mut self.index, key, &weighed.fact);
         }
         self.bytes = self.items.values().map(|weighed| u64::from(weighed.bytes)).sum();
-        self.marked = self.items.values().filter(|weighed| weighed.managed_by.is_some()).count();
+        self.marked = self.items.values().filter(|weighed| weighed.is_marked()).count();
         let mut keys: Vec<Key> = self
             .items
             .iter()
@@ -200,7 +200,7 @@ impl<F: Fact> Collection<F> {
         for (key, weighed) in facts {
             if self.items.get(&key).is_none_or(|before| !before.is_same(&weighed)) {
                 self.bytes += u64::from(weighed.bytes);
-                self.marked += usize::from(weighed.managed_by.is_some());
+                self.marked += usize::from(weighed.is_marked());
                 let before = self.items.remove(&key);
                 note_edit(&mut self.edits, &key, before.as_ref(), Some(&weighed));
                 self.uncount(&key, before);
@@ -223,11 +223,11 @@ impl<F: Fact> Collection<F> {
     }
 
     fn uncount(&mut self, key: &Key, before: Option<Weighed<F>>) {
-        if let Some(Weighed { fact, managed_by, tracked: _, bytes }) = before {
-            remove(&mut self.index, key, &fact);
-            note(&mut self.reindexed, &fact);
-            self.bytes -= u64::from(bytes);
-            self.marked -= usize::from(managed_by.is_some());
+        if let Some(weighed) = before {
+            remove(&mut self.index, key, &weighed.fact);
+            note(&mut self.reindexed, &weighed.fact);
+            self.bytes -= u64::from(weighed.bytes);
+            self.marked -= usize::from(weighed.is_marked());
         }
     }
 
@@ -303,9 +303,9 @@ pub trait AnyCollection: Any + Send + Sync {
     fn values(&self) -> Vec<Box<str>>;
     /// Whether an object has this value.
     fn has_value(&self, value: &str) -> bool;
-    /// The mark of another tool on one object.
-    fn managed_by(&self, key: &Key) -> Option<&ManagedBy>;
-    /// Whether another tool manages any of the objects.
+    /// What is known of the writers of one object; nothing where it is not held.
+    fn writers(&self, key: &Key) -> Option<Writers<'_>>;
+    /// Whether anything is known of the writers of any object.
     fn is_marked(&self) -> bool;
     fn as_any(&self) -> &dyn Any;
 }
@@ -380,8 +380,9 @@ impl<F: Fact> AnyCollection for Collection<F> {
         self.index.contains_key(value)
     }
 
-    fn managed_by(&self, key: &Key) -> Option<&ManagedBy> {
-        self.items.get(key)?.managed_by.as_deref()
+    fn writers(&self, key: &Key) -> Option<Writers<'_>> {
+        let weighed = self.items.get(key)?;
+        Some(Writers { marks: weighed.marks.as_deref(), newest: weighed.newest() })
     }
 
     fn is_marked(&self) -> bool {

@@ -9,10 +9,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ids::Key;
-use super::managed_by::ManagedBy;
+use super::marks::Marks;
 use super::meta::Pairs;
 use super::raw::{Misfit, RawObject};
-use super::tracked::{Tracked, TrackedField};
+use super::tracked::{Tracked, TrackedField, Writer};
 
 /// What a domain keeps of one object.
 pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
@@ -191,7 +191,7 @@ pub(super) struct Facts<F>(pub(super) Vec<(Key, Weighed<F>)>);
 pub(super) struct Weighed<F> {
     pub fact: F,
     /// Boxed, because few objects have one.
-    pub managed_by: Option<Box<ManagedBy>>,
+    pub marks: Option<Box<Marks>>,
     /// Boxed, because few facts track fields.
     pub tracked: Option<Box<Tracked>>,
     pub bytes: u32,
@@ -201,11 +201,21 @@ impl<F> Weighed<F> {
     /// A fact made of this much text.
     pub fn new(fact: F, text_len: usize) -> Self {
         let bytes = u32::try_from(size_of::<(Key, Self)>() + text_len).unwrap_or(u32::MAX);
-        Self { fact, managed_by: None, tracked: None, bytes }
+        Self { fact, marks: None, tracked: None, bytes }
     }
 
     pub fn tracked(&self) -> Option<&Tracked> {
         self.tracked.as_deref()
+    }
+
+    /// Whether anything is known of its writers.
+    pub fn is_marked(&self) -> bool {
+        self.marks.is_some() || self.newest().is_some()
+    }
+
+    /// The field manager that wrote last.
+    pub fn newest(&self) -> Option<&Writer> {
+        self.tracked.as_ref()?.newest.as_ref()
     }
 
     /// Whether judgements by this one are judgements by the other.
@@ -213,7 +223,7 @@ impl<F> Weighed<F> {
     where
         F: PartialEq,
     {
-        self.fact == other.fact && self.managed_by == other.managed_by
+        self.fact == other.fact && self.marks == other.marks
     }
 }
 
@@ -225,10 +235,10 @@ impl<F: Fact> FactBatch for Facts<F> {
             namespace => Some(super::ids::Namespace::new(pool.text(namespace))),
         };
         let key = Key { namespace, name: super::ids::ObjectName::new(raw.meta.name.as_ref()) };
-        let managed_by = ManagedBy::of(raw).map(Box::new);
+        let marks = Marks::of(raw).map(Box::new);
         let tracked = Tracked::of(raw, F::TRACKED, pool);
         let text_len = raw.text_len() + tracked.as_ref().map_or(0, |tracked| tracked.bytes());
-        self.0.push((key, Weighed { managed_by, tracked, ..Weighed::new(fact, text_len) }));
+        self.0.push((key, Weighed { marks, tracked, ..Weighed::new(fact, text_len) }));
         Ok(())
     }
 

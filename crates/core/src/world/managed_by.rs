@@ -115,6 +115,19 @@ impl ManagedBy {
         format!("{} ({})", self.tool.name(), self.owner)
     }
 
+    /// Where to change the object so that the tool does not change it back.
+    pub fn place(&self) -> String {
+        let owner = &self.owner;
+        match self.tool {
+            ManagingTool::ArgoCd | ManagingTool::Flux => format!("in the source of {owner}"),
+            ManagingTool::Helm => format!("in the chart or values of {owner}"),
+            ManagingTool::ApplySet => format!("in the files of {owner}"),
+            ManagingTool::Olm => format!("in the bundle or Subscription of {owner}"),
+            ManagingTool::ExternalSecrets => format!("in the store that {owner} names"),
+            ManagingTool::SealedSecrets | ManagingTool::CertManager => format!("in {owner}"),
+        }
+    }
+
     /// Returns the first of these fields that the tool's field manager owns.
     pub fn owned_among<'p>(&self, written: &'p [FieldPath]) -> Option<&'p FieldPath> {
         let overlaps = |one: &FieldPath, other: &FieldPath| one.iter().zip(other).all(|(one, other)| one == other);
@@ -247,7 +260,7 @@ pub fn patched_paths(patch: &serde_json::Map<String, Value>) -> Vec<FieldPath> {
     paths
 }
 
-/// The collections with a marked object, so that a mark is found without visiting every collection of a cluster.
+/// The collections with an object whose writers are known, so that they are found without visiting every collection of a cluster.
 #[derive(Debug, Default)]
 pub(super) struct MarkedCollections(BTreeMap<MarkedPlace, BTreeSet<CollectionId>>);
 

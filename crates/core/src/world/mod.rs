@@ -19,6 +19,7 @@ mod ids;
 mod interest;
 mod known;
 mod managed_by;
+mod marks;
 mod members;
 mod meta;
 mod object_edit;
@@ -39,6 +40,7 @@ pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion
 pub use interest::{CollectionId, CollectionParts, Content, Interest, Scope, Selector};
 pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting};
 pub use managed_by::{FieldPath, ManagedBy, ManagingTool, patched_paths};
+pub use marks::{Mark, Marks, Writers};
 pub use members::{Declaration, MemberRule, MemberSet, MissingMember, NotRead};
 pub use meta::{DeletionState, Meta, Owners, Pairs, RESTORED_FROM, Restoration, find};
 pub use object_edit::{EditedPart, KeyedEdit, ObjectEdit};

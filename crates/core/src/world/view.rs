@@ -15,6 +15,7 @@ use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
 use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
 use super::managed_by::{ManagedBy, MarkedCollections};
+use super::marks::Writers;
 use super::members::not_read;
 use super::tracked::Writer;
 
@@ -316,11 +317,21 @@ impl<'a> View<'a> {
         kind: &'static str,
         key: &Key,
     ) -> Option<&'a ManagedBy> {
+        self.writers(cluster, api_version, kind, key).marks?.managed_by.as_ref()
+    }
+
+    /// What is known of the writers of an object: marks and owners, and the field manager that wrote last.
+    pub fn writers(&self, cluster: &ClusterName, api_version: &str, kind: &'static str, key: &Key) -> Writers<'a> {
         let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let world = self.world;
         let ids = world.marked.of(cluster, kind, key.namespace.as_ref()).filter(|id| id.resource.group == group);
-        let mut shelves = ids.filter_map(|id| world.shelves.get(id)).flatten();
-        shelves.find_map(|(_, shelf)| shelf.managed_by(key))
+        let shelves = ids.filter_map(|id| world.shelves.get(id)).flatten();
+        // Several facts of one object say the same; not all of them track fields.
+        let said = shelves.filter_map(|(_, shelf)| shelf.writers(key));
+        said.fold(Writers::default(), |one, other| Writers {
+            marks: one.marks.or(other.marks),
+            newest: one.newest.or(other.newest),
+        })
     }
 
     /// How well each open collection is known.

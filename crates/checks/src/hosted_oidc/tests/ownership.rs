@@ -122,7 +122,7 @@ fn a_mark_of_another_tool_adds_a_code_and_changes_nothing_else() {
     let judged = marked.judged();
     let answer = judged.find("Secret/s").unwrap();
     let evidence = answer.explanation.evidence.last().unwrap();
-    assert_eq!(evidence.message, "Argo CD (application shop) manages it");
+    assert_eq!(evidence.message, "Argo CD (application shop) manages it; change it in the source of application shop");
     assert_eq!(evidence.field, "metadata.labels[argocd.argoproj.io/instance]");
     let marks = answer.explanation.remedy.iter().map(|draft| draft.managed_by.is_some());
     assert_eq!(marks.collect::<Vec<_>>(), [true], "the gate reads it from the draft");
