@@ -119,7 +119,7 @@ pub fn hostile(seed: u64, way: Way, plan_life: PlanLife, telling: Tracing) -> (C
         let made = planner::make(Hold { shared: shared.clone(), who: 0 }, 0, configuration).await;
         let file = made.file();
         // The operator reads the plan for a minute, or has it approved for almost three days.
-        let (moves, hours) = if plan_life == PlanLife::Days { (40, 70) } else { (4, 0) };
+        let (moves, hours) = if plan_life == PlanLife::Days { (12, 70) } else { (4, 0) };
         for _ in 0..moves {
             shared.lock().move_once();
             tokio::time::sleep(Duration::from_secs(hours * 3_600 / moves)).await;

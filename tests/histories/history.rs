@@ -66,7 +66,8 @@ async fn whole(shared: &Shared) {
     seed_clusters(&mut shared.lock());
     let Some(made) = plan(shared, 0).await else { return };
     let file = change_after_plan(&mut shared.lock(), &made);
-    read_it(shared).await;
+    let life = shared.lock().faults.plan_life;
+    read_it(shared, life).await;
     let second = shared.lock().faults.second_engine;
     let reports = match second {
         None => carry_through(shared, &made, file).await,
@@ -92,7 +93,8 @@ async fn undo_it(shared: &Shared) {
         standing.deeds.clear();
         change_after_plan(&mut world, &made)
     };
-    read_it(shared).await;
+    // The plan of an undo has the default life.
+    read_it(shared, PlanLife::Minutes).await;
     let reports = carry_through(shared, &made, file).await;
     rest(shared, &reports).await;
 }
@@ -198,10 +200,10 @@ fn change_after_plan(world: &mut World, made: &Made) -> PlanFile {
 }
 
 /// The operator reads the plan, while others write.
-async fn read_it(shared: &Shared) {
+async fn read_it(shared: &Shared, life: PlanLife) {
     let (moves, pause, wait) = {
         let mut world = shared.lock();
-        let days = world.faults.plan_life == PlanLife::Days;
+        let days = life == PlanLife::Days;
         let moves = match (world.faults.moves > 0, days) {
             (false, _) => 0,
             (true, false) => world.rng.below(3),
