@@ -101,7 +101,7 @@ Examples:
   trueup proposals list --hub hub
   trueup proposals show 7029d4a7 --hub hub
   trueup proposals approve guest-payments-hosted-oidc-7029d4a7 --hub hub
-  trueup proposals reject 7029d4a7 --reason 'after the freeze' --hub hub
+  trueup proposals reject 7029d4a7 --reason 'wait' --hub hub
 
 Exit codes:
   0  done

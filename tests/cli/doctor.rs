@@ -30,7 +30,7 @@ fn a_failed_check_has_a_remedy_and_is_exit_3() {
     add(dir.path(), &[("home/.config/trueup/config.toml", "colour = true\n"), ("clusters/mgmt/x.yaml", "a: [")]);
     insta::assert_snapshot!(doctor(&dir, &[]), @r##"
 ok terminal     stdout is not a terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
-!! config       $TMP/home/.config/trueup/config.toml:1: unknown key `colour` in the config; known are clusters, policy, safety, domains, accept, clouds, egress, exec, budgets, journal, console
+!! config       $TMP/home/.config/trueup/config.toml:1: unknown key `colour` in the config; known are clusters, policy, safety, domains, accept, clouds, egress, exec, budgets, journal, console, controller, defaults
 !! state folder $TMP/home/.local/state/trueup has mode 755, expected 700; run chmod 700 $TMP/home/.local/state/trueup
 !! snapshot     $TMP/clusters/mgmt/x.yaml:1: is not valid YAML from here on: fix or remove it
 4 checks: 1 ok, 3 failed

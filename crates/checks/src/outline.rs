@@ -92,6 +92,16 @@ pub enum End {
     NotKnown(Arc<str>),
 }
 
+impl Expiry {
+    /// When it ends, where that is known.
+    pub fn until(&self) -> Option<Timestamp> {
+        match &self.end {
+            End::At { until, warn_from: _ } => Some(*until),
+            End::Never(_) | End::NotKnown(_) => None,
+        }
+    }
+}
+
 impl Outline {
     /// An outline of this sentence alone: its first clause, because what to do is said by the explanation.
     pub fn of(sentence: &str) -> Self {

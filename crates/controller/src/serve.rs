@@ -1,6 +1,6 @@
 //! `/healthz`, `/readyz` and `/metrics` over HTTP.
 //!
-//! Invariants: nothing but GET is answered, no body is read, and no answer holds the name of an object.
+//! Invariants: nothing but GET is answered, and no body is read.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,10 +14,12 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::metrics::{Metrics, OPEN_METRICS};
+use trueup_operate::wall_clock;
 
 /// Connections at once: probes and a few collectors.
 const CONNECTIONS_MAX: usize = 64;
@@ -60,7 +62,7 @@ impl Server {
             let metrics = self.metrics.clone();
             tokio::spawn(async move {
                 let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-                    let response = answer(request.method(), request.uri().path(), &metrics);
+                    let response = answer(request.method(), request.uri().path(), &metrics, wall_clock()());
                     std::future::ready(Ok::<_, Infallible>(response))
                 });
                 let builder = auto::Builder::new(TokioExecutor::new());
@@ -72,14 +74,14 @@ impl Server {
     }
 }
 
-fn answer(method: &Method, path: &str, metrics: &Metrics) -> Response<Full<Bytes>> {
+fn answer(method: &Method, path: &str, metrics: &Metrics, now: Timestamp) -> Response<Full<Bytes>> {
     let (status, kind, text) = match (method, path) {
         (&Method::GET, "/healthz") => (StatusCode::OK, "text/plain", "ok\n".to_owned()),
         (&Method::GET, "/readyz") if metrics.is_ready() => (StatusCode::OK, "text/plain", "ok\n".to_owned()),
         (&Method::GET, "/readyz") => {
             (StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the fleet is being listed\n".to_owned())
         }
-        (&Method::GET, "/metrics") => (StatusCode::OK, OPEN_METRICS, metrics.render()),
+        (&Method::GET, "/metrics") => (StatusCode::OK, OPEN_METRICS, metrics.render(now)),
         (&Method::GET, _) => (StatusCode::NOT_FOUND, "text/plain", String::new()),
         (_, _) => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", String::new()),
     };
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn a_replica_is_ready_once_the_fleet_was_listed() {
         let metrics = Metrics::default();
-        let status = |method: Method, path| answer(&method, path, &metrics).status().as_u16();
+        let status = |method: Method, path| answer(&method, path, &metrics, Timestamp::UNIX_EPOCH).status().as_u16();
         assert_eq!(status(Method::GET, "/healthz"), 200);
         assert_eq!(status(Method::GET, "/readyz"), 503);
         metrics.ready();

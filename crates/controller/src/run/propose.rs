@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Controller;
 use crate::api::{Phase, Proposal, ProposalSpec, proposal_name};
-use crate::metrics::{ClusterState, FindingCount};
+use crate::metrics::{ClusterState, CredentialPlace, FindingCount};
 use crate::mirror::{RequestError, request};
 use crate::reconcile::{Now, Step};
 use crate::recorded::ActionKey;
@@ -15,7 +15,7 @@ use crate::settings::ClusterScope;
 use crate::shard::{ShardId, shard_of};
 use crate::status;
 use trueup_core::engine::{Action, GateName, Plan, PlanScope, SubjectId};
-use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, Link};
+use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, Completeness, Link};
 use trueup_fleet::live::Live;
 use trueup_operate::{OperateError, PlanRequest, unread, with_remedy};
 
@@ -40,6 +40,8 @@ struct Own {
     known: BTreeSet<String>,
     findings: BTreeMap<FindingCount, u64>,
     clusters: Vec<ClusterState>,
+    /// When each credential ends.
+    credentials: BTreeMap<CredentialPlace, Timestamp>,
 }
 
 impl Controller {
@@ -54,9 +56,10 @@ impl Controller {
             let shard = |cluster: &Cluster| shard_of(&ClusterIdentity::of(cluster), count);
             own(live, &|cluster| is_in(cluster, &scopes) && shard(cluster).is_some_and(|one| held.contains(&one)))
         });
-        let Own { subjects, known, findings, clusters } = own.await?;
+        let Own { subjects, known, findings, clusters, credentials } = own.await?;
         self.metrics.findings(findings);
         self.metrics.clusters(clusters);
+        self.metrics.credentials(credentials);
         // Without the list of Proposals it is unknown what was proposed already.
         if shards.is_empty() || self.proposals.all().is_none() {
             return Ok(Again::Soon);
@@ -155,11 +158,18 @@ fn own(live: &Live, is_own: &dyn Fn(&Cluster) -> bool) -> Own {
         if is_live && unread(live.view(), &cluster.name).is_empty() {
             own.known.insert(cluster.name.to_string());
         }
-        own.clusters.push(ClusterState { cluster: cluster.name.to_string(), link: link_word(&cluster.link) });
+        let confirmed = live.view().observations_of(&cluster.name).into_iter();
+        let confirmed_at = confirmed.filter_map(|(_, completeness, _)| confirmed_at(completeness)).min();
+        let (name, link) = (cluster.name.to_string(), link_word(&cluster.link));
+        own.clusters.push(ClusterState { cluster: name, link, confirmed_at });
     }
     for (subject, held) in live.judgements().iter().filter(|(subject, _)| names.contains(&subject.cluster)) {
         let (cluster, check) = (subject.cluster.to_string(), subject.domain.0);
         *own.findings.entry(FindingCount { cluster, check, state: held.judgement.state }).or_default() += 1;
+        let expiries = held.outline.iter().flat_map(|outline| &outline.expiries);
+        if let Some(until) = expiries.filter_map(|expiry| expiry.until()).min() {
+            own.credentials.insert(place(subject), until);
+        }
     }
     for judged in with_remedy(live) {
         // Where it would be written decides, not where it was found.
@@ -168,6 +178,22 @@ fn own(live: &Live, is_own: &dyn Fn(&Cluster) -> bool) -> Own {
         }
     }
     own
+}
+
+/// When the server last confirmed a complete list.
+fn confirmed_at(completeness: &Completeness) -> Option<Timestamp> {
+    match completeness {
+        Completeness::Complete { version: _, at } => Some(*at),
+        Completeness::Partial { gap: _ } | Completeness::Unknown { gap: _ } => None,
+    }
+}
+
+fn place(subject: &SubjectId) -> CredentialPlace {
+    CredentialPlace {
+        cluster: subject.cluster.to_string(),
+        namespace: subject.namespace.as_deref().unwrap_or_default().to_owned(),
+        name: subject.name.to_string(),
+    }
 }
 
 fn is_in(cluster: &Cluster, scopes: &BTreeSet<ClusterScope>) -> bool {
