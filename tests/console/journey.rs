@@ -22,7 +22,7 @@ fn an_orphan_is_found_explained_deleted_and_undone() {
 
     plan(&mut demo, "r", "−1 delete");
     demo.pty.send("a");
-    demo.pty.wait_for_text("Delete 1 object in guest-payments · prod");
+    demo.pty.wait_for_text("Delete 1 object in guest-payments · ▌prod");
     demo.pty.wait_for_text("end of list");
     demo.pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
     demo.pty.send("\r");
@@ -32,7 +32,7 @@ fn an_orphan_is_found_explained_deleted_and_undone() {
 
     plan(&mut demo, "u", "+1 create");
     demo.pty.send("a");
-    demo.pty.wait_for_text("Create 1 object in guest-payments · prod");
+    demo.pty.wait_for_text("Create 1 object in guest-payments · ▌prod");
     let is_sent = |screen: &str| screen.contains("[Activity");
     match demo.pty.text().contains("Press enter") {
         true => demo.pty.send_until("\r", "the undo to begin", is_sent),
