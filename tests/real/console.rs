@@ -55,7 +55,7 @@ async fn an_orphan_is_found_dry_run_deleted_and_undone_by_keys() {
         assert_eq!((tried.as_ref(), acting.deletes(name)), (Some(&before), 1), "the server tries, and deletes nothing");
 
         pty.send("a");
-        pty.wait_for_text("Delete 1 object in guest-a · prod");
+        pty.wait_for_text("Delete 1 object in guest-a · ▌prod");
         pty.wait_for_text("end of list");
         pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-a"));
         pty.send("\r");
@@ -64,7 +64,7 @@ async fn an_orphan_is_found_dry_run_deleted_and_undone_by_keys() {
 
         plan(&mut pty, "u", "+1 create");
         pty.send("a");
-        pty.wait_for_text("Create 1 object in guest-a · prod");
+        pty.wait_for_text("Create 1 object in guest-a · ▌prod");
         pty.send_until("\r", "the undo to begin", |screen| screen.contains("[Activity"));
         pty.wait_for_text("1 restored");
         println!("{}", pty.text());
