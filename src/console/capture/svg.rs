@@ -115,7 +115,8 @@ pub fn svg(buffer: &Buffer, palette: &Palette) -> Printable {
             r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.1} {height:.1}" font-family="{fonts}" font-size="{FONT_SIZE}" xml:space="preserve">"#
         ),
     );
-    line(&mut out, format_args!("<style>{}</style>", rules(rows.iter().flatten())));
+    // Browsers do not inherit `xml:space` from the root; other renderers read only that.
+    line(&mut out, format_args!("<style>text{{white-space:pre}}{}</style>", rules(rows.iter().flatten())));
     line(&mut out, format_args!(r#"<rect width="100%" height="100%" rx="8" fill="{}"/>"#, hex(palette.background)));
     for (index, runs) in rows.iter().enumerate() {
         let top = MARGIN + index as f64 * CELL_HEIGHT;
