@@ -111,7 +111,7 @@ fn journal(fleet: &Fleet) -> Vec<Value> {
         for (name, field) in fields.iter_mut() {
             match name.as_str() {
                 "at" | "deadline" | "how" => *field = json!("…"),
-                // What was typed belongs to the way of approval.
+                // What was typed depends on how the plan was approved.
                 "clusters" => field.as_array_mut().into_iter().flatten().for_each(|cluster| {
                     cluster.as_object_mut().unwrap().remove("typed");
                 }),

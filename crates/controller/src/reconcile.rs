@@ -109,7 +109,7 @@ impl Now<'_> {
         if open.iter().all(|one| covered(&kept, &one.key)) {
             return;
         }
-        // One Proposal for a cluster and check: what nobody has approved yet is proposed again with what is new.
+        // One Proposal for a cluster and check: what has no approval yet is proposed again with what is new.
         let (soft, firm): (Vec<&Recorded>, Vec<&Recorded>) =
             kept.into_iter().partition(|one| one.phase == Phase::Proposed && one.approvals.is_empty());
         let key_of: BTreeMap<&str, &ActionKey> = open.iter().map(|one| (one.action.id.as_str(), &one.key)).collect();

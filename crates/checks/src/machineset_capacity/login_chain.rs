@@ -1,4 +1,4 @@
-//! The way of a login to AWS, link by link: ServiceAccount, its variables or a Secret, STS, EC2.
+//! The steps of a login to AWS, in order: ServiceAccount, its variables or a Secret, STS, EC2.
 //!
 //! Invariants: what was not tried from here is not judged: the role of a pod is taken on by the pod alone.
 //! Elsewhere: where the login is found (`credentials`), what the account answered (`catalogue`).

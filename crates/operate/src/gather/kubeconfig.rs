@@ -170,7 +170,7 @@ fn pem(der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
 }
 
-/// A token of the same kind that says the same of itself, and that nobody takes.
+/// A token of the same kind with the same claims, which no server accepts.
 pub fn token(token: &str, placeholders: &mut Placeholders) -> String {
     if token.is_empty() {
         return String::new();

@@ -70,7 +70,7 @@ fn a_turn_ends_only_for_a_guest_that_waits() {
     use Standing::{Judged, Resting, Unseen, Working};
     let (over, begins) = (at(60), Some(at(60)));
     let cases = [
-        ("nobody waits", 2, vec![guest("a", Judged, 0), guest("b", Judged, 0)], vec![], None),
+        ("no guest waits", 2, vec![guest("a", Judged, 0), guest("b", Judged, 0)], vec![], None),
         (
             "one waits",
             2,
